@@ -50,6 +50,7 @@ struct SmSpec {
   std::int64_t shared_allocation_unit_bytes = 0;
   std::int64_t l1_and_shared_bytes_per_sm = 0;  // unified L1; 0 = shared memory is separate
   // Sizes the driver can carve out for shared memory, ascending; the last is shared_bytes_per_sm.
+  // Unused entries are 0.
   std::array<std::int64_t, kMaxCarveouts> shared_carveouts_bytes{};
   std::int32_t shared_carveout_count = 0;
 
@@ -82,21 +83,21 @@ struct GpuSpec {
   SmSpec sm;
   SmRates rates;
   std::optional<int> sm_count;
-  std::optional<int> sms_per_gpc;  // of a full GPC; products ship with some fused off
-  std::optional<double> sm_clock_hz;            // boost, what datasheet rates refer to
+  std::optional<int> sms_per_gpc;     // of a full GPC; products ship with some fused off
+  std::optional<double> sm_clock_hz;  // boost, what datasheet rates refer to
   std::optional<double> l1_latency_cycles;
   std::optional<double> l2_bytes;
   std::optional<double> l2_latency_cycles;
-  std::optional<double> l2_bytes_per_s;          // read, all SMs together
-  std::optional<double> dram_bytes;              // capacity a process can see
-  std::optional<double> dram_bytes_per_s;        // peak of the memory interface
-  std::optional<double> dram_read_efficiency;    // best measured fraction of it, 0..1
-  std::optional<double> dram_latency_cycles;     // unloaded pointer chase
-  std::optional<double> graph_node_gap_s;        // between kernels of a replayed CUDA graph
-  std::optional<double> stream_launch_gap_s;     // between back-to-back stream launches
+  std::optional<double> l2_bytes_per_s;        // read, all SMs together
+  std::optional<double> dram_bytes;            // capacity a process can see
+  std::optional<double> dram_bytes_per_s;      // peak of the memory interface
+  std::optional<double> dram_read_efficiency;  // best measured fraction of it, 0..1
+  std::optional<double> dram_latency_cycles;   // unloaded pointer chase
+  std::optional<double> graph_node_gap_s;      // between kernels of a replayed CUDA graph
+  std::optional<double> stream_launch_gap_s;   // between back-to-back stream launches
   std::optional<double> board_power_w;
-  std::optional<double> nvlink_bytes_per_s;      // per direction, all links of one GPU
-  std::optional<double> pcie_bytes_per_s;        // per direction
+  std::optional<double> nvlink_bytes_per_s;  // per direction, all links of one GPU
+  std::optional<double> pcie_bytes_per_s;    // per direction
   // All-reduce as alpha + beta x bytes, for 2, 4 and 8 GPUs of one host; transfers count
   // 2 (n-1)/n x message bytes. Placeholder until collectives are fitted (part 2).
   std::array<std::optional<double>, 3> allreduce_alpha_s;

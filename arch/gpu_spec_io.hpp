@@ -40,7 +40,8 @@ struct AppliedOverride {
 // suffixes accepted for byte fields). What must follow follows, and is reported: a larger
 // shared_bytes_per_sm raises the opt-in limit to it less the reserve, the largest carveout and the
 // unified L1. Unknown paths and out-of-range values are UsageErrors listing the near names.
-std::vector<AppliedOverride> apply_overrides(GpuSpec& gpu, const std::vector<std::string>& settings);
+std::vector<AppliedOverride> apply_overrides(GpuSpec& gpu,
+                                             const std::vector<std::string>& settings);
 
 // True when path names a field of a GPU ("sm.count" and so on), so that a verb with several
 // override targets can tell them apart.

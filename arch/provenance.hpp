@@ -21,7 +21,7 @@ enum class Provenance {
   unknown        // nobody knows; the value is null
 };
 
-std::string_view to_string(Provenance p);                         // "override" for overridden
+std::string_view to_string(Provenance p);  // "override" for overridden
 std::optional<Provenance> provenance_from_string(std::string_view s);
 
 // Of two inputs to one result, the weaker one: a time computed from a datasheet clock and an

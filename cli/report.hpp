@@ -18,12 +18,12 @@ namespace smtwin {
 inline constexpr std::size_t kReportColumns = 100;
 
 // Numbers
-std::string format_count(std::int64_t n);              // 61,568
-std::string format_bytes(std::int64_t bytes);          // 61,568 B
-std::string format_size(double bytes);                 // 152 GB (powers of 1000, 3 digits)
-std::string format_time(double seconds);               // 31.2 us, 9.13 ms
-std::string format_percent(double fraction);           // 8.3 %
-std::string format_bandwidth(double bytes_per_s);      // 1,597 GB/s
+std::string format_count(std::int64_t n);                 // 61,568
+std::string format_bytes(std::int64_t bytes);             // 61,568 B
+std::string format_size(double bytes);                    // 152 GB (powers of 1000, 3 digits)
+std::string format_time(double seconds);                  // 31.2 us, 9.13 ms
+std::string format_percent(double fraction);              // 8.3 %
+std::string format_bandwidth(double bytes_per_s);         // 1,597 GB/s
 std::string format_number(double value, int digits = 3);  // significant digits: 1.36, 2,130, 0.073
 std::string format_ratio(double changed, double base);    // +20 %, -8.3 %, 2.1x, same
 // "in_flight_bytes", 8650752 -> "8.65 MB": a base-unit quantity with the prefix people use.
@@ -55,7 +55,7 @@ class TextTable {
 
 // "label      text text text", continued under the text where it exceeds 100 columns.
 void print_wrapped(std::ostream& out, const std::string& label, const std::string& text,
-                   std::size_t label_width = 14);
+                   std::size_t label_width = 16);
 
 // CSV
 struct CsvTable {
@@ -71,8 +71,8 @@ std::string csv_number(double value);
 // JSON
 // What an answer rests on; the `context` of every JSON report.
 struct ReportContext {
-  std::string gpu;       // canonical name; "" for verbs without a GPU
-  std::string gpu_file;  // relative to the data folder where it lies in there
+  std::string gpu;                         // canonical name; "" for verbs without a GPU
+  std::string gpu_file;                    // relative to the data folder where it lies in there
   std::vector<AppliedOverride> overrides;  // of GPU, kernel (kernel.NAME.x) and model (model.x)
 };
 std::string tool_version();

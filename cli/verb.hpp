@@ -23,10 +23,10 @@ enum class Format { table, json, csv };
 
 // Flags that every verb has, parsed by run(), and the streams it may use.
 struct VerbInput {
-  std::string gpu;                    // --gpu as typed; "" when absent
-  std::vector<std::string> settings;  // --set, in order, as typed
+  std::string gpu = {};                    // --gpu as typed; "" when absent
+  std::vector<std::string> settings = {};  // --set, in order, as typed
   // "--heads 16" pairs that are no flag of the verb, for verbs with takes_kernel_parameters
-  std::vector<std::pair<std::string, std::string>> kernel_flags;
+  std::vector<std::pair<std::string, std::string>> kernel_flags = {};
   Format format = Format::table;
   std::istream& in;   // for "-"
   std::ostream& err;  // warnings; stdout carries the report only

@@ -32,9 +32,9 @@ struct ParameterSpec {
   std::int64_t default_value = 0;
   std::int64_t minimum = 0;
   std::int64_t maximum = 0;
-  std::vector<std::string> choices;       // enumeration names; empty = a number
-  std::vector<std::int64_t> candidates;   // values of the config space; empty = not varied
-  std::string short_name;                 // in compact configs: "BT" for BT16/w4/s2; may be empty
+  std::vector<std::string> choices;      // enumeration names; empty = a number
+  std::vector<std::int64_t> candidates;  // values of the config space; empty = not varied
+  std::string short_name;                // in compact configs: "BT" for BT16/w4/s2; may be empty
 };
 
 using Parameters = std::map<std::string, std::int64_t>;
@@ -49,11 +49,11 @@ std::string to_string(MathPipe pipe);
 struct CtaWork {
   double global_read_bytes = 0;
   double global_write_bytes = 0;
-  double shared_bytes = 0;        // shared-memory traffic, reads + writes
-  double math_flops = 0;          // issued, padded tiles and repeated work included
-  double fp32_flops = 0;          // on the ordinary pipe: dequantization, softmax, scaling
-  double sfu_ops = 0;             // exponentials, reciprocals
-  double warp_instructions = 0;   // issued by all warps; 0 = not counted
+  double shared_bytes = 0;       // shared-memory traffic, reads + writes
+  double math_flops = 0;         // issued, padded tiles and repeated work included
+  double fp32_flops = 0;         // on the ordinary pipe: dequantization, softmax, scaling
+  double sfu_ops = 0;            // exponentials, reciprocals
+  double warp_instructions = 0;  // issued by all warps; 0 = not counted
   // Pipeline: `steps` dependent iterations, each waiting for `step_read_bytes`; up to
   // `loads_in_flight` of them are outstanding at once (num_stages - 1, at least 1).
   double steps = 1;
@@ -63,7 +63,7 @@ struct CtaWork {
 
 // A named intermediate value worth showing: head groups, splits, waves of the grid.
 struct Fact {
-  std::string name;     // snake_case
+  std::string name;  // snake_case
   double value = 0;
   std::string unit;     // "" for a count
   std::string meaning;  // one line
@@ -84,13 +84,13 @@ struct KernelInstance {
   KernelResources resources;
   Provenance shared_provenance = Provenance::assumed;
   Provenance registers_provenance = Provenance::assumed;
-  std::string shared_formula;     // the bytes, worked: "1152 x 16 + 1348 x 2 x 16 = 61,568"
+  std::string shared_formula;  // the bytes, worked: "1152 x 16 + 1348 x 2 x 16 = 61,568"
   std::string registers_source;
   Grid grid;
-  CtaWork work;                   // of one CTA
+  CtaWork work;  // of one CTA
   MathPipe pipe = MathPipe::none;
-  double useful_flops = 0;        // of the whole kernel, without padding or repeats
-  double unique_read_bytes = 0;   // of the whole kernel: each byte once
+  double useful_flops = 0;       // of the whole kernel, without padding or repeats
+  double unique_read_bytes = 0;  // of the whole kernel: each byte once
   double unique_write_bytes = 0;
   std::vector<Fact> facts;
   std::vector<std::string> assumptions;  // each a sentence
@@ -100,14 +100,21 @@ struct KernelInstance {
 class KernelDescriptor {
  public:
   virtual ~KernelDescriptor() = default;
-  virtual std::string name() const = 0;     // "triton_gemm"
-  virtual std::string summary() const = 0;  // one line
+  virtual std::string name() const = 0;                  // "triton_gemm"
+  virtual std::string summary() const = 0;               // one line
   virtual std::vector<std::string> sources() const = 0;  // of its formulas
   virtual std::vector<ParameterSpec> parameters() const = 0;
 
   // `parameters` must be complete (see complete_parameters). Pure; never throws for a config that
   // merely does not fit. UsageError for a value no launch could mean.
   virtual KernelInstance instantiate(const Parameters& parameters, const GpuSpec& gpu) const = 0;
+
+  // The config parameters in the short form a user would type: "BT16/w4/s2". Parameters that no
+  // tuner varies appear only where they differ from their default.
+  virtual std::string compact_config(const Parameters& parameters) const;
+  // One word of a compact config in the kernel's own notation ("128x128x256B" for a CUTLASS tile);
+  // empty = not a word of this kernel.
+  virtual Parameters parse_config_word(const std::string& word) const;
 };
 
 // All descriptors, in a fixed order.

@@ -15,9 +15,9 @@ struct KernelResources {
   std::int64_t dynamic_shared_bytes = 0;
   std::int32_t barriers_per_cta = 1;
   std::int32_t virtual_resources_per_cta = 0;
-  std::int32_t cluster_ctas = 1;                      // product of the cluster's dimensions
-  std::int32_t carveout_percent = kCarveoutDefault;   // preferred shared memory, 0..100
-  std::int32_t function_max_threads_per_cta = 0;      // compiled launch bound; 0 = none
+  std::int32_t cluster_ctas = 1;                     // product of the cluster's dimensions
+  std::int32_t carveout_percent = kCarveoutDefault;  // preferred shared memory, 0..100
+  std::int32_t function_max_threads_per_cta = 0;     // compiled launch bound; 0 = none
   bool shared_opt_in = true;  // the launch raises the 48 KiB default limit where it needs to
 };
 

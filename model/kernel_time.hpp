@@ -9,8 +9,13 @@
 // capped by Little's law: bytes that the resident CTAs keep in flight / latency. That is how
 // residency turns into time, and why more warps help only while latency is what limits.
 // Left out here: clock changes under power, bank conflicts, and how many CTAs drift apart.
+//
+// kernel_seconds() is the arithmetic alone, without text, for searches; kernel_time() calls it and
+// adds equations, provenance and the full residency. Both give the same seconds.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -26,49 +31,112 @@ namespace smtwin {
 enum class L2State { cold, warm };  // deployment: cold weights; benchmark replay: warm
 enum class LaunchMode { graph, stream };
 
+// What no data sheet and no descriptor holds. Uncalibrated defaults, all `assumed`.
+struct KernelTimeConstants {
+  // Share of a replayed working set still in the L2 = 1 / (1 + (set / L2)^sharpness). Fits to GEMM
+  // measurements gave 16 on an RTX PRO 6000 and 4 on an H200; 8 is their geometric mean.
+  double l2_sharpness = 8;
+  // Bytes a lane keeps in flight where a descriptor does not say: one load of the widest kind. An
+  // H200 read stream of 256-thread CTAs reaches 0.78-0.88 of what this gives (MODEL.md section 3).
+  double fallback_bytes_in_flight_per_lane = 16;
+};
+
 struct KernelTimeOptions {
   L2State l2 = L2State::cold;
   LaunchMode launch = LaunchMode::graph;
+  KernelTimeConstants constants{};
 };
 
 enum class Bound { launch, tensor, fp32, sfu, shared_memory, issue, l2, dram, latency };
+inline constexpr std::size_t kBoundCount = 9;
 std::string_view to_string(Bound bound);
 
 // How a grid fills the GPU.
 struct Waves {
   std::int64_t ctas = 0;
-  std::int64_t slots = 0;       // CTAs the GPU holds at once
-  double waves = 0;             // ctas / slots
+  std::int64_t slots = 0;  // CTAs the GPU holds at once
+  double waves = 0;        // ctas / slots
   std::int64_t full_waves = 0;
-  std::int64_t tail_ctas = 0;   // CTAs of the last, partial wave; 0 = it is full
-  double tail_fill = 0;         // share of the SMs that the last wave gives work, 0..1
-  double efficiency = 0;        // ctas / (ceil(waves) x slots)
+  std::int64_t tail_ctas = 0;  // CTAs of the last, partial wave; 0 = it is full
+  double tail_fill = 0;        // share of the SMs that the last wave gives work, 0..1
+  double efficiency = 0;       // ctas / (ceil(waves) x slots)
 };
 Waves fill_waves(std::int64_t ctas, int sm_count, int ctas_per_sm);
 
+// What the caches and the DRAM move for the whole kernel in one L2 state.
+struct MemoryTraffic {
+  double read_bytes = 0;  // that the CTAs ask for; the L2 serves all of it
+  double write_bytes = 0;
+  double dram_read_bytes = 0;  // that the L2 misses
+  double dram_write_bytes = 0;
+  double first_touch_hit = 0;  // share of the unique bytes found in the L2; 0 when cold
+  double repeat_hit = 1;       // share of the repeated reads found in the L2
+};
+MemoryTraffic memory_traffic(const GpuSpec& gpu, const KernelInstance& kernel,
+                             const KernelTimeOptions& options);
+
+// One wave of `ctas` CTAs; `count` such waves follow each other.
+struct WaveTime {
+  std::int64_t count = 0;
+  std::int64_t ctas = 0;
+  std::int64_t ctas_on_busiest_sm = 0;
+  double pipe_share = 1;       // partitions of the busiest SM that have a warp, 0..1
+  double bytes_in_flight = 0;  // of all its CTAs
+  bool l2_starved = false;     // too little in flight for the peak: Little's law sets the rate
+  bool dram_starved = false;
+  std::array<double, kBoundCount> bound_seconds{};  // of one wave, indexed by Bound
+  double seconds = 0;                               // of one wave: the largest of them
+  Bound binding = Bound::latency;                   // of this wave; the whole kernel's can differ
+};
+
+// The numbers of KernelTime and how they came about, without text.
+struct KernelSeconds {
+  bool runs = false;
+  double seconds = 0;
+  Bound binding = Bound::launch;
+  std::array<double, kBoundCount> bound_seconds{};  // over the whole kernel, indexed by Bound
+  ResidentCtas resident;
+  Waves waves;
+  WaveTime full;  // count 0: no full wave
+  WaveTime tail;  // count 0: the last wave is full
+  MemoryTraffic traffic;
+  double launch_gap_s = 0;
+  double read_latency_s = 0;  // of the level that serves the reads of a pipeline step
+  double l2_latency_s = 0;
+  double cta_bytes_in_flight = 0;
+};
+
+// DataError (through require) when the GPU lacks a rate that the kernel needs.
+KernelSeconds kernel_seconds(const GpuSpec& gpu, const KernelInstance& kernel,
+                             const KernelTimeOptions& options = {});
+
 struct BoundTime {
   Bound bound = Bound::launch;
-  double seconds = 0;           // if this alone decided, over the whole kernel
-  std::string equation;         // with the numbers in it
+  double seconds = 0;    // if this alone decided, over the whole kernel
+  std::string equation;  // with the numbers in it
   Provenance provenance = Provenance::assumed;
 };
 
 struct KernelTime {
-  bool runs = false;            // false: does not fit; residency.verdict says why
+  bool runs = false;  // false: does not fit; residency.verdict says why
   double seconds = 0;
   Bound binding = Bound::launch;
-  std::vector<BoundTime> bounds;  // slowest first
+  std::vector<BoundTime> bounds;  // slowest first; those without any work are left out
   Waves waves;
+  WaveTime full;  // count 0: no full wave
+  WaveTime tail;  // count 0: the last wave is full
   Residency residency;
-  double dram_bytes = 0;        // that DRAM moves in this L2 state
+  double dram_bytes = 0;  // that DRAM moves in this L2 state
   double l2_bytes = 0;
-  double bytes_in_flight = 0;   // of the whole GPU in a full wave
-  double l2_hit = 0;            // share of the reads that the L2 serves
+  double bytes_in_flight = 0;                   // of the whole GPU in a full wave
+  double bytes_in_flight_for_dram_peak = 0;     // from here on more of them do not help
+  double l2_hit = 0;                            // share of the reads that the L2 serves
   Provenance provenance = Provenance::assumed;  // weakest input of the binding bound
-  std::vector<std::string> assumptions;
+  std::vector<std::string> assumptions;         // of this model; the kernel's are in KernelInstance
 };
 
-// DataError (through require) when the GPU lacks a rate that the kernel needs.
+// A kernel that does not fit, cannot exist on this chip or has an empty grid: runs = false, no
+// seconds. Otherwise the same errors and the same seconds as kernel_seconds.
 KernelTime kernel_time(const GpuSpec& gpu, const KernelInstance& kernel,
                        const KernelTimeOptions& options = {});
 

@@ -19,7 +19,8 @@ enum class NumberFormat { fp32, bf16, fp16, fp8, fp8_block, int8, int4, mxfp4, n
 std::string_view to_string(NumberFormat format);
 
 // Bytes an element takes in memory, its share of the scales included: bf16 2, fp8 1 (per-tensor
-// scale), fp8_block 1 + 4/(128*128), nvfp4 0.5 + 1/16, mxfp4 0.5 + 1/32, int4 0.5 + 2/128.
+// scale), fp8_block 1 + 4/(128*128), nvfp4 0.5 + 1/16, mxfp4 0.5 + 1/32, int4 0.5 + 2/128,
+// int8 1 (a scale a channel).
 double bytes_per_element(NumberFormat format);
 
 // Elements that share one scale along (out, in); splits must not cut through a block.
@@ -27,7 +28,8 @@ struct ScaleBlock {
   std::int64_t out = 1;
   std::int64_t in = 1;
 };
-ScaleBlock scale_block(NumberFormat format);  // fp8_block 128x128, nvfp4 1x16, mxfp4 1x32
+ScaleBlock scale_block(NumberFormat format);  // fp8_block 128x128, nvfp4 1x16, mxfp4 1x32,
+                                              // int4 1x128
 
 // How tensor parallelism divides a matrix.
 enum class Shard {
@@ -78,11 +80,11 @@ struct AttentionSpec {
   std::int64_t heads = 0;     // query heads
   std::int64_t kv_heads = 0;  // 1 for mla and dsv4
   std::int64_t head_dim = 0;  // of Q and K as attention multiplies them (mla absorbed: rank + rope)
-  std::int64_t v_head_dim = 0;
-  std::int64_t window = 0;    // tokens visible to sliding-window layers; 0 = all
+  std::int64_t v_head_dim = 0;  // mla: of one head before the output projection, not the latent
+  std::int64_t window = 0;      // tokens visible to sliding-window layers; 0 = all
   bool qk_norm = false;
   bool sink = false;
-  bool k_is_v = false;        // one cached tensor serves as K and V
+  bool k_is_v = false;  // one cached tensor serves as K and V
   bool output_gate = false;
 
   // mla and dsv4
@@ -109,13 +111,14 @@ enum class MlpKind { none, dense, moe };
 
 struct MlpSpec {
   MlpKind kind = MlpKind::none;
-  bool gated = true;               // gate, up, down; false = up, down
-  std::int64_t intermediate = 0;   // dense width, or the dense branch beside a moe
+  bool gated = true;              // gate, up, down; false = up, down
+  std::int64_t intermediate = 0;  // dense width, or the dense branch beside a moe
   std::int64_t experts = 0;
   std::int64_t experts_per_token = 0;
   std::int64_t expert_intermediate = 0;
   std::int64_t shared_intermediate = 0;  // of all shared experts together; 0 = none
-  bool hash_routed = false;              // dsv4: expert chosen by token id, no router matrix read
+  // dsv4: the experts are looked up by token id; the router still computes their weights.
+  bool hash_routed = false;
 };
 
 struct LayerSpec {
@@ -133,29 +136,42 @@ struct ModelSpec {
   std::int64_t vocabulary = 0;
   std::int64_t max_context = 0;
   bool tied_embeddings = false;
-  std::vector<LayerSpec> layers;   // every decoder layer, in order; MTP layers are not in here
+  // Whether the maker's active count includes the input embedding, a table that a token reads one
+  // row of (most do; OpenAI's does not).
+  bool active_includes_embedding = true;
+  std::vector<LayerSpec> layers;  // every decoder layer, in order; MTP layers are not in here
   WeightMatrix embedding;
-  WeightMatrix lm_head;            // copies = 0 when tied (the embedding table is read instead)
+  WeightMatrix lm_head;                // copies = 0 when tied (the embedding table is read instead)
   std::int64_t vector_parameters = 0;  // final norm and the like
   NumberFormat activation_format = NumberFormat::bf16;  // of hidden states
   NumberFormat kv_format = NumberFormat::bf16;          // what the checkpoint asks for
-  std::int64_t hyper_streams = 0;     // dsv4 hc_mult: residual streams; 0 = plain residual
+  std::int64_t hyper_streams = 0;  // dsv4 hc_mult: residual streams; 0 = plain residual
   std::int64_t hyper_iterations = 0;
-  std::int64_t mtp_layers = 0;        // present in the checkpoint, not run unless asked for
-  std::vector<std::string> notes;     // what was not modelled or had to be read a certain way
+  std::int64_t mtp_layers = 0;     // present in the checkpoint, not run unless asked for
+  std::vector<std::string> notes;  // what was not modelled or had to be read a certain way
 };
 
 // Parameters of the decoder with embeddings and lm_head, MTP layers excluded.
 double total_parameters(const ModelSpec& model);
 // Parameters that one token's forward pass multiplies by: all but the experts not chosen, plus
-// embeddings as published counts do.
+// embeddings as published counts do (see active_includes_embedding).
 double active_parameters(const ModelSpec& model);
 double weight_bytes(const ModelSpec& model);
 
-// Bytes that one more token adds to the cache of one layer on one rank before any head split, and
-// the bytes a sequence holds regardless of its length (states, windows). `kv` overrides the
-// checkpoint's cache format.
+// Bytes of one cached entry of a layer: K and V of all KV heads, or the latent of mla and dsv4 with
+// the scales and the bf16 RoPE part that their fp8 layouts keep (656 B and 584 B an entry).
+// 0 for layers without a cache.
+double kv_entry_bytes(const AttentionSpec& attention, NumberFormat kv);
+
+// Bytes that one more token adds to the cache of one layer on one rank before any head split, in
+// the long run (0 once a sliding window is full), and the bytes a sequence holds regardless of its
+// length (states, full windows). `kv` overrides the checkpoint's cache format.
 double kv_bytes_per_token(const LayerSpec& layer, NumberFormat kv);
 double state_bytes_per_sequence(const LayerSpec& layer, NumberFormat kv);
+
+// What a sequence of `context` tokens holds in one layer, on one rank before any head split: as
+// kv_bytes_per_token() x context + state_bytes_per_sequence(), but a window longer than the context
+// counts only the tokens that are there.
+double cache_bytes_per_sequence(const LayerSpec& layer, NumberFormat kv, std::int64_t context);
 
 }  // namespace smtwin

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Aligned tables and wrapped notes within 100 columns, and CSV (RFC 4180 quoting).
+#include <algorithm>
+#include <ostream>
+#include <sstream>
+
+#include "cli/report.hpp"
+
+namespace smtwin {
+namespace {
+
+constexpr std::size_t kGap = 2;
+// A last column narrower than this is not worth wrapping into.
+constexpr std::size_t kNarrowest = 20;
+
+std::vector<std::string> wrap(const std::string& text, std::size_t width) {
+  std::vector<std::string> lines;
+  std::istringstream words(text);
+  std::string line;
+  for (std::string word; words >> word;) {
+    if (!line.empty() && display_width(line) + 1 + display_width(word) > width) {
+      lines.push_back(line);
+      line.clear();
+    }
+    line += line.empty() ? word : ' ' + word;
+  }
+  if (!line.empty() || lines.empty()) lines.push_back(line);
+  return lines;
+}
+
+std::string blanks(std::size_t n) { return std::string(n, ' '); }
+
+void print_line(std::ostream& out, std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  out << line << '\n';
+}
+
+}  // namespace
+
+std::size_t display_width(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0u) != 0x80u;
+  }));
+}
+
+std::string join(const std::vector<std::string>& words, const std::string& separator) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : separator) + word;
+  return text;
+}
+
+TextTable::TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+void TextTable::add_row(std::vector<std::string> cells) {
+  cells.resize(columns_.size());
+  rows_.push_back(std::move(cells));
+}
+
+void TextTable::print(std::ostream& out) const {
+  const std::size_t last = columns_.size() - 1;
+  std::vector<std::size_t> widths;
+  std::size_t last_begins = 0;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    std::size_t width = display_width(columns_[c].title);
+    for (const auto& row : rows_) width = std::max(width, display_width(row[c]));
+    widths.push_back(width);
+    if (c != last) last_begins += width + kGap;
+  }
+  const bool wraps = columns_[last].align == Align::left &&
+                     last_begins + widths[last] > kReportColumns &&
+                     last_begins + kNarrowest <= kReportColumns;
+  const auto print_cells = [&](const std::vector<std::string>& cells) {
+    std::string line;
+    for (std::size_t c = 0; c < last; ++c) {
+      const std::string pad = blanks(widths[c] - display_width(cells[c]));
+      line += (columns_[c].align == Align::left ? cells[c] + pad : pad + cells[c]) + blanks(kGap);
+    }
+    if (!wraps) {
+      const std::size_t missing = widths[last] - display_width(cells[last]);
+      print_line(
+          out, line + (columns_[last].align == Align::right ? blanks(missing) : "") + cells[last]);
+      return;
+    }
+    for (const std::string& piece : wrap(cells[last], kReportColumns - last_begins)) {
+      print_line(out, line + piece);
+      line = blanks(last_begins);
+    }
+  };
+  std::vector<std::string> titles;
+  for (const Column& column : columns_) titles.push_back(column.title);
+  print_cells(titles);
+  for (const auto& row : rows_) print_cells(row);
+}
+
+void print_wrapped(std::ostream& out, const std::string& label, const std::string& text,
+                   std::size_t label_width) {
+  const std::size_t width = std::max(label_width, display_width(label) + kGap);
+  std::string line = label + blanks(width - display_width(label));
+  for (const std::string& piece : wrap(text, kReportColumns - width)) {
+    print_line(out, line + piece);
+    line = blanks(width);
+  }
+}
+
+std::string csv_field(const std::string& text) {
+  const bool outer_blank = !text.empty() && (text.front() == ' ' || text.back() == ' ');
+  if (!outer_blank && text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+void write_csv_row(std::ostream& out, const std::vector<std::string>& cells) {
+  for (std::size_t i = 0; i < cells.size(); ++i) out << (i ? "," : "") << csv_field(cells[i]);
+  out << '\n';
+}
+
+void write_csv(std::ostream& out, const CsvTable& table) {
+  write_csv_row(out, table.header);
+  for (const auto& row : table.rows) write_csv_row(out, row);
+}
+
+void print_overrides(std::ostream& out, const std::vector<AppliedOverride>& overrides) {
+  for (const AppliedOverride& o : overrides) {
+    print_wrapped(out, "override",
+                  o.path + ' ' + o.before + " -> " + o.after +
+                      (o.reason.empty() ? "" : " (" + o.reason + ")"));
+  }
+}
+
+}  // namespace smtwin

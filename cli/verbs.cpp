@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verbs in the order of `smtwin --help`.
+#include "cli/verb.hpp"
+
+namespace smtwin {
+
+std::vector<Verb> all_verbs() { return {gpus_verb(), kernels_verb(), occupancy_verb()}; }
+
+}  // namespace smtwin

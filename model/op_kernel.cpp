@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/op_kernel.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "arch/error.hpp"
+#include "model/collectives.hpp"
+
+namespace smtwin {
+namespace {
+
+constexpr const char* kDenseGemm = "triton_gemm";
+constexpr const char* kGroupedGemm = "triton_moe_gemm";
+constexpr const char* kNvfp4Gemm = "cutlass_nvfp4";
+constexpr const char* kSparseDecode = "sparse_decode_fieldnotes";
+
+}  // namespace
+
+std::vector<std::string> step_kernel_names() {
+  return {kDenseGemm, kGroupedGemm, kNvfp4Gemm, kSparseDecode};
+}
+
+OpTimer::OpTimer(const GpuSpec& gpu, KernelSettings settings)
+    : gpu_(gpu), settings_(std::move(settings)) {
+  for (const auto& [kernel, pinned] : settings_) complete_parameters(find_kernel(kernel), pinned);
+}
+
+KernelTimeOptions OpTimer::options(const StepOp& op) const {
+  KernelTimeOptions options;
+  options.l2 = op.weight_bytes + op.kv_bytes > 0 ? L2State::cold : L2State::warm;
+  options.launch = LaunchMode::graph;
+  return options;
+}
+
+std::vector<KernelInstance> OpTimer::candidates(const StepOp& op) const {
+  switch (op.kind) {
+    case OpKind::gemm:
+    case OpKind::grouped_gemm:
+      return gemm_instances(op, gpu_, settings_);
+    case OpKind::sparse_attention: {
+      std::vector<KernelInstance> gather = sparse_attention_instances(op, gpu_, settings_);
+      if (!gather.empty()) return gather;
+      return {attention_instance(op, gpu_)};
+    }
+    case OpKind::attention:
+      return {attention_instance(op, gpu_)};
+    case OpKind::streaming:
+      return {streaming_instance(op, gpu_)};
+    case OpKind::collective:
+      break;
+  }
+  return {};
+}
+
+double OpTimer::dram_share(const KernelSeconds& time) const {
+  const double peak = require(gpu_, gpu_.dram_bytes_per_s, "dram_bytes_per_s") *
+                      require(gpu_, gpu_.dram_read_efficiency, "dram_read_efficiency");
+  const double busy_s = (time.traffic.dram_read_bytes + time.traffic.dram_write_bytes) / peak;
+  return std::min(1.0, busy_s / time.seconds);
+}
+
+OpSeconds OpTimer::fastest(const StepOp& op) const {
+  OpSeconds best;
+  if (op.kind == OpKind::collective) {
+    best.kernel = "collective";
+    best.seconds = collective_seconds(gpu_, op.collective, op.ranks, op.message_bytes);
+    best.provenance = collective_time(gpu_, op.collective, op.ranks, op.message_bytes).provenance;
+    return best;
+  }
+  best.runs = false;
+  for (const KernelInstance& instance : candidates(op)) {
+    const KernelSeconds time = kernel_seconds(gpu_, instance, options(op));
+    if (!time.runs || (best.runs && time.seconds >= best.seconds)) continue;
+    best.runs = true;
+    best.seconds = time.seconds;
+    best.binding = time.binding;
+    best.dram_share = dram_share(time);
+    best.kernel = instance.kernel;
+    best.config = instance.config;
+  }
+  return best;
+}
+
+OpTimer::Key OpTimer::key_of(const StepOp& op) {
+  const auto number = [](auto value) { return static_cast<double>(value); };
+  return {number(op.kind),
+          number(op.rows),
+          number(op.n),
+          number(op.k),
+          number(op.copies),
+          number(op.experts),
+          number(op.experts_per_token),
+          number(op.weight_format),
+          number(op.activation_format),
+          number(op.pipe),
+          number(op.sequences),
+          number(op.tokens),
+          number(op.heads),
+          number(op.kv_heads),
+          number(op.head_dim),
+          number(op.v_head_dim),
+          number(op.splits),
+          op.weight_bytes + op.kv_bytes,
+          op.read_bytes,
+          op.write_bytes,
+          op.fp32_flops,
+          number(op.ctas),
+          op.passes,
+          number(op.collective),
+          number(op.ranks),
+          op.message_bytes};
+}
+
+const OpSeconds& OpTimer::time(const StepOp& op) {
+  const Key key = key_of(op);
+  const auto known = known_.find(key);
+  if (known != known_.end()) return known->second;
+  return known_.emplace(key, fastest(op)).first->second;
+}
+
+}  // namespace smtwin

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which kernel runs an op of a decode step, and how long it takes: the choice of configuration
+// that layer 3 of the twin makes, so that a changed tile list shows up in tokens/s.
+//   GEMM           triton_gemm, for NVFP4 cutlass_nvfp4; experts triton_moe_gemm or its grouped
+//   form sparse attention over packed rows   sparse_decode_fieldnotes dense attention and
+//   everything else  a streaming kernel of this file's making, assumed
+// GEMMs take the fastest predicted entry of a short list of decode tiles: what an autotuner over
+// that list would find, not what a particular library picks. All choices are `assumed`.
+// Left out: fused epilogues, persistent grids, library heuristics (part 2 fits those).
+#pragma once
+
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "arch/gpu_spec.hpp"
+#include "kernels/descriptor.hpp"
+#include "model/kernel_time.hpp"
+#include "model/step_ops.hpp"
+
+namespace smtwin {
+
+// Parameters that the user pins for all ops on a kernel: {"triton_gemm": {"num_warps": 8}}.
+using KernelSettings = std::map<std::string, Parameters>;
+
+// The kernels that ops of a step may run on, by name: those that KernelSettings can pin.
+std::vector<std::string> step_kernel_names();
+
+struct OpSeconds {
+  bool runs = true;       // false: no configuration of the list fits this GPU
+  double seconds = 0;     // alone on the GPU, launch gap included
+  double dram_share = 0;  // of it that the DRAM is busy
+  Bound binding = Bound::launch;
+  std::string kernel;  // "triton_gemm", "collective", "streaming (assumed)"
+  std::string config;  // "BM16/BN64/BK64/w4/s4"; empty where there is none
+  Provenance provenance = Provenance::assumed;
+};
+
+// Times ops on one GPU. Remembers what it has timed: layouts, batches and layers share most shapes.
+class OpTimer {
+ public:
+  // UsageError for settings of a kernel or parameter that is not there.
+  OpTimer(const GpuSpec& gpu, KernelSettings settings);
+
+  const OpSeconds& time(const StepOp& op);
+
+  // The configurations considered, as instances; the one that runs is the fastest. Empty for
+  // collectives.
+  std::vector<KernelInstance> candidates(const StepOp& op) const;
+  // How the memory holds what the op reads: weights and cache cold, activations warm.
+  KernelTimeOptions options(const StepOp& op) const;
+  const GpuSpec& gpu() const { return gpu_; }
+
+ private:
+  static constexpr std::size_t kKeyNumbers = 26;
+  using Key = std::array<double, kKeyNumbers>;
+  static Key key_of(const StepOp& op);
+  OpSeconds fastest(const StepOp& op) const;
+  double dram_share(const KernelSeconds& time) const;
+
+  const GpuSpec& gpu_;
+  KernelSettings settings_;
+  std::map<Key, OpSeconds> known_;
+};
+
+// Building blocks of candidates(), one file each.
+// Every tile of the short list for this GEMM on this GPU; `pinned` replaces parameters in all.
+std::vector<KernelInstance> gemm_instances(const StepOp& op, const GpuSpec& gpu,
+                                           const KernelSettings& settings);
+// The gather over packed rows by sparse_decode_fieldnotes; empty when the op has another shape.
+std::vector<KernelInstance> sparse_attention_instances(const StepOp& op, const GpuSpec& gpu,
+                                                       const KernelSettings& settings);
+KernelInstance attention_instance(const StepOp& op, const GpuSpec& gpu);
+KernelInstance streaming_instance(const StepOp& op, const GpuSpec& gpu);
+
+}  // namespace smtwin

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/observations/hf_builder.hpp"
+
+#include <algorithm>
+
+namespace smtwin {
+
+void HfModel::note(const std::string& text) {
+  if (std::find(spec.notes.begin(), spec.notes.end(), text) == spec.notes.end()) {
+    spec.notes.push_back(text);
+  }
+}
+
+NumberFormat HfLayerBuilder::format_of(const HfMatrix& matrix) {
+  // Engines fuse only modules of one format. Where a list cuts through a fused matrix, the format
+  // of most of its rows stands for all.
+  NumberFormat format = model_.quantization.base();
+  std::int64_t most_rows = -1;
+  bool mixed = false;
+  for (const HfPart& part : matrix.parts) {
+    std::vector<std::string> names;
+    for (const std::string& prefix : model_.layer_prefixes) {
+      for (const std::string& module : part.modules) {
+        names.push_back(prefix + std::to_string(index_) + '.' + module);
+      }
+    }
+    const NumberFormat of_part = model_.quantization.format_of(names, matrix.expert);
+    mixed = mixed || (most_rows >= 0 && of_part != format);
+    if (part.rows > most_rows) {
+      most_rows = part.rows;
+      format = of_part;
+    }
+  }
+  if (mixed) {
+    model_.note("parts of " + matrix.name +
+                " have different formats in some layers; counted in the format of most rows");
+  }
+  return format;
+}
+
+void HfLayerBuilder::add(const HfMatrix& matrix) { add_as(format_of(matrix), matrix); }
+
+void HfLayerBuilder::add_as(NumberFormat format, const HfMatrix& matrix) {
+  WeightMatrix weight;
+  weight.name = matrix.name;
+  weight.module = matrix.parts.front().modules.front();
+  for (const HfPart& part : matrix.parts) weight.out += part.rows;
+  weight.in = matrix.in;
+  weight.copies = matrix.copies;
+  weight.format = format;
+  weight.shard = matrix.shard;
+  weight.bias = matrix.bias;
+  layer.weights.push_back(std::move(weight));
+}
+
+std::vector<std::int64_t> read_layer_list(const HfModel& model, const char* key, HfRange range) {
+  std::vector<std::int64_t> list = model.config.integers(key, range);
+  if (static_cast<std::int64_t>(list.size()) < model.layers) {
+    model.config.fail(key, "found " + std::to_string(list.size()) +
+                               " entries; needed: one for each of the " +
+                               std::to_string(model.layers) + " layers (num_hidden_layers)");
+  }
+  list.resize(static_cast<std::size_t>(model.layers));
+  return list;
+}
+
+std::vector<std::int64_t> read_windows(const HfModel& model, std::int64_t window) {
+  std::vector<std::int64_t> windows(static_cast<std::size_t>(model.layers), window);
+  const auto types = model.config.optional_texts("layer_types");
+  if (!types) return windows;
+  if (types->size() < windows.size()) {
+    model.config.fail("layer_types", "found " + std::to_string(types->size()) +
+                                         " entries; needed: one for each of the " +
+                                         std::to_string(model.layers) +
+                                         " layers (num_hidden_layers)");
+  }
+  for (std::size_t i = 0; i < windows.size(); ++i) {
+    const std::string& type = (*types)[i];
+    if (type == "full_attention") {
+      windows[i] = 0;
+    } else if (type == "sliding_attention" || type == "chunked_attention") {
+      if (window == 0) {
+        model.config.fail(type == "chunked_attention" ? "attention_chunk_size" : "sliding_window",
+                          "missing; needed: the tokens that a layer of type " + type + " sees");
+      }
+    } else if (type != "linear_attention") {
+      model.config.fail("layer_types",
+                        "type \"" + type.substr(0, 40) + "\" of layer " + std::to_string(i) +
+                            " is not modelled; modelled: full_attention, "
+                            "sliding_attention, chunked_attention, linear_attention");
+    }
+  }
+  return windows;
+}
+
+std::optional<NumberFormat> read_dtype(const HfObject& where, const char* key) {
+  const auto name = where.optional_text(key);
+  if (!name) return std::nullopt;
+  if (*name == "bfloat16") return NumberFormat::bf16;
+  if (*name == "float16") return NumberFormat::fp16;
+  if (*name == "float32") return NumberFormat::fp32;
+  where.not_modelled(key, "\"bfloat16\", \"float16\", \"float32\"");
+}
+
+}  // namespace smtwin

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/observations/hf_quantization.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace smtwin {
+namespace {
+
+constexpr HfRange kBits{.minimum = 1, .maximum = 64};
+constexpr HfRange kGroup{.minimum = -1, .maximum = 1 << 20};
+constexpr std::int64_t kFp8Block = 128;
+constexpr std::int64_t kNvfp4Group = 16;
+constexpr std::int64_t kMxfp4Group = 32;
+constexpr std::int64_t kInt4Group = 128;
+
+void require_fp8_block(const HfObject& where, const char* key) {
+  const std::vector<std::int64_t> block = where.integers(key, {.minimum = 1, .maximum = 1 << 20});
+  if (block != std::vector<std::int64_t>{kFp8Block, kFp8Block}) {
+    std::string found;
+    for (const std::int64_t side : block)
+      found += (found.empty() ? "" : ", ") + std::to_string(side);
+    where.fail(key, "a scale block of [" + found + "] is not modelled; modelled: [128, 128]");
+  }
+}
+
+void require_nvfp4_group(const HfObject& where) {
+  const std::int64_t group = where.integer_or("group_size", kNvfp4Group, kGroup);
+  if (group != kNvfp4Group && group > 0) where.not_modelled("group_size", "16 for NVFP4");
+}
+
+// A modelopt name of a format; nullopt for MIXED_PRECISION and null.
+std::optional<NumberFormat> modelopt_format(const HfObject& where, const std::string& key) {
+  static const std::map<std::string, NumberFormat> kFormats{
+      {"FP8", NumberFormat::fp8},
+      {"FP8_PER_CHANNEL_PER_TOKEN", NumberFormat::fp8},
+      {"FP8_PB_WO", NumberFormat::fp8_block},
+      {"NVFP4", NumberFormat::nvfp4},
+      {"NVFP4_AWQ", NumberFormat::nvfp4},
+      {"W4A8_MXFP4_FP8", NumberFormat::mxfp4},
+      {"W4A16_AWQ", NumberFormat::int4},
+      {"W4A8_AWQ", NumberFormat::int4},
+      {"INT4_AWQ", NumberFormat::int4},
+  };
+  const auto name = where.optional_text(key);
+  if (!name || *name == "MIXED_PRECISION") return std::nullopt;
+  const auto found = kFormats.find(*name);
+  if (found == kFormats.end()) {
+    std::string modelled = "MIXED_PRECISION";
+    for (const auto& [known, format] : kFormats) modelled += ", " + known;
+    where.not_modelled(key, modelled);
+  }
+  if (found->second == NumberFormat::nvfp4) require_nvfp4_group(where);
+  return found->second;
+}
+
+// The weights of a compressed-tensors group; nullopt when they are not quantized.
+std::optional<NumberFormat> group_format(const HfObject& group) {
+  const auto weights = group.optional_object("weights");
+  if (!weights) return std::nullopt;
+  const std::int64_t bits = weights->integer("num_bits", kBits);
+  const std::string type = weights->text("type");
+  const std::string strategy = weights->optional_text("strategy").value_or("");
+  if (type == "float" && bits == 8) {
+    if (strategy == "block" || weights->has("block_structure")) {
+      require_fp8_block(*weights, "block_structure");
+      return NumberFormat::fp8_block;
+    }
+    if (strategy == "group") weights->not_modelled("strategy", "tensor, channel, block for fp8");
+    return NumberFormat::fp8;
+  }
+  if (type == "float" && bits == 4) {
+    const std::int64_t elements = weights->integer("group_size", kGroup);
+    if (elements == kNvfp4Group) return NumberFormat::nvfp4;
+    if (elements == kMxfp4Group) return NumberFormat::mxfp4;
+    weights->not_modelled("group_size", "16 (NVFP4), 32 (MXFP4)");
+  }
+  if (type == "int" && bits == 4) return NumberFormat::int4;
+  if (type == "int" && bits == 8) return NumberFormat::int8;
+  if (type == "int" || type == "float") {
+    weights->not_modelled("num_bits", "4 and 8 for type int and float");
+  }
+  weights->not_modelled("type", "\"int\", \"float\"");
+}
+
+}  // namespace
+
+void HfQuantization::add_pattern(HfModulePatterns& list, const HfObject& where,
+                                 const std::string& key, const std::string& pattern) const {
+  if (!list.add(pattern)) {
+    where.fail(key, "\"" + pattern.substr(0, 60) +
+                        "\" is not a regular expression that can be matched quickly; allowed: "
+                        "names, names with *, re: and an expression of up to 256 characters "
+                        "without back-references");
+  }
+}
+
+void HfQuantization::add_everything(NumberFormat format) {
+  Rule rule;
+  rule.everything = true;
+  rule.format = format;
+  rules_.push_back(std::move(rule));
+}
+
+HfQuantization HfQuantization::read(const HfObject& root, const HfObject& config,
+                                    const std::optional<HfObject>& quant_file, NumberFormat base) {
+  HfQuantization result(base);
+  auto q = root.optional_object("quantization_config");
+  if (!q) q = config.optional_object("quantization_config");
+  result.read_expert_dtype(config);
+  if (q) result.read_quantization_config(*q);
+  if (quant_file) {
+    const HfObject file = quant_file->object("quantization");
+    if (q) {
+      result.read_kv_cache(file);
+      result.notes_.push_back("formats are those of config.json /quantization_config; " +
+                              quant_file->file_name() + " was read for the KV cache alone");
+    } else {
+      result.read_modelopt(file);
+    }
+  }
+  return result;
+}
+
+void HfQuantization::read_expert_dtype(const HfObject& config) {
+  const auto dtype = config.optional_text("expert_dtype");
+  if (!dtype || *dtype == "fp8") return;
+  if (*dtype != "fp4") config.not_modelled("expert_dtype", "\"fp4\", \"fp8\", null");
+  Rule rule;
+  rule.experts_only = true;
+  rule.format = NumberFormat::mxfp4;
+  rules_.push_back(std::move(rule));
+}
+
+void HfQuantization::read_quantization_config(const HfObject& q) {
+  const std::string method = q.text("quant_method");
+  if (method == "fp8") {
+    read_fp8(q);
+  } else if (method == "mxfp4") {
+    Rule rule;  // engines quantize the experts alone, whatever the list says
+    rule.experts_only = true;
+    rule.format = NumberFormat::mxfp4;
+    rules_.push_back(std::move(rule));
+    read_ignored(q);
+  } else if (method == "compressed-tensors") {
+    read_groups(q);
+    read_ignored(q);
+    read_kv_cache(q);
+  } else if (method == "modelopt" || method == "modelopt_fp4") {
+    if (q.has("quant_algo")) {
+      read_modelopt(q);
+    } else {
+      read_groups(q);
+      read_ignored(q);
+      read_kv_cache(q);
+    }
+  } else if (method == "awq" || method == "gptq") {
+    read_int4(q);
+  } else {
+    q.not_modelled("quant_method", "fp8, mxfp4, compressed-tensors, modelopt, awq, gptq");
+  }
+}
+
+void HfQuantization::read_fp8(const HfObject& q) {
+  NumberFormat format = NumberFormat::fp8;
+  if (q.has("weight_block_size")) {
+    require_fp8_block(q, "weight_block_size");
+    format = NumberFormat::fp8_block;
+  }
+  // A mixed checkpoint quantizes some layers further; its list says what that left alone, which is
+  // in fp8 as before.
+  if (q.has("quantized_layers")) {
+    read_quantized_layers(q);
+    ignored_format_ = format;
+  }
+  add_everything(format);
+  read_ignored(q);
+  read_kv_cache(q);
+}
+
+void HfQuantization::read_groups(const HfObject& q) {
+  const HfObject groups = q.object("config_groups");
+  std::optional<NumberFormat> everything;
+  for (const std::string& name : groups.keys()) {
+    const HfObject group = groups.object(name);
+    const auto format = group_format(group);
+    if (!format) continue;
+    Rule rule;
+    rule.format = *format;
+    const auto targets = group.optional_texts("targets");
+    if (!targets) group.fail("targets", "missing; needed: a list of texts such as \"Linear\"");
+    for (const std::string& target : *targets) {
+      const bool class_name = target.find_first_of(".:*") == std::string::npos && !target.empty() &&
+                              target.front() >= 'A' && target.front() <= 'Z';
+      if (target == "Linear") {
+        everything = *format;
+      } else if (class_name) {
+        group.fail("targets", "class \"" + target + "\" is not modelled; modelled: \"Linear\", " +
+                                  "module names, \"re:\" expressions");
+      } else {
+        add_pattern(rule.modules, group, "targets", target);
+      }
+    }
+    if (!rule.modules.empty()) rules_.push_back(std::move(rule));
+  }
+  if (everything) add_everything(*everything);  // names count before classes
+}
+
+void HfQuantization::read_modelopt(const HfObject& q) {
+  const auto format = modelopt_format(q, "quant_algo");
+  const bool mixed = q.optional_text("quant_algo") == "MIXED_PRECISION";
+  if (mixed || q.has("quantized_layers")) read_quantized_layers(q);
+  if (format) add_everything(*format);
+  read_ignored(q);
+  read_kv_cache(q);
+}
+
+void HfQuantization::read_int4(const HfObject& q) {
+  const std::int64_t bits = q.integer("bits", kBits);
+  if (bits != 4) q.not_modelled("bits", "4");
+  const std::int64_t group = q.integer_or("group_size", kInt4Group, kGroup);
+  if (group != kInt4Group) {
+    notes_.push_back("int4 scales are counted per 128 elements; this checkpoint has group_size " +
+                     std::to_string(group));
+  }
+  if (q.boolean_or("lm_head", false)) q.not_modelled("lm_head", "false");
+  add_everything(NumberFormat::int4);
+  read_ignored(q);
+  if (const auto dynamic = q.optional_object("dynamic")) {
+    for (const std::string& key : dynamic->keys()) {
+      if (key.rfind("-:", 0) != 0) {
+        q.fail("dynamic", "per-module settings are not modelled; modelled: exclusions \"-:...\"");
+      }
+      add_pattern(ignored_, q, "dynamic", "re:" + key.substr(2));
+    }
+  }
+}
+
+void HfQuantization::read_quantized_layers(const HfObject& q) {
+  const HfObject layers = q.object("quantized_layers");
+  std::map<NumberFormat, Rule> by_format;
+  for (const std::string& module : layers.keys()) {
+    const auto format = modelopt_format(layers.object(module), "quant_algo");
+    if (!format) continue;
+    Rule& rule = by_format[*format];
+    rule.format = *format;
+    add_pattern(rule.modules, q, "quantized_layers", module);
+  }
+  std::vector<Rule> first;
+  for (auto& [format, rule] : by_format) first.push_back(std::move(rule));
+  std::move(rules_.begin(), rules_.end(), std::back_inserter(first));
+  rules_ = std::move(first);
+}
+
+void HfQuantization::read_ignored(const HfObject& q) {
+  for (const char* key :
+       {"modules_to_not_convert", "ignored_layers", "ignore", "exclude_modules"}) {
+    const auto patterns = q.optional_texts(key);
+    if (!patterns) continue;
+    for (const std::string& pattern : *patterns) add_pattern(ignored_, q, key, pattern);
+  }
+}
+
+void HfQuantization::read_kv_cache(const HfObject& q) {
+  if (const auto scheme = q.optional_object("kv_cache_scheme")) {
+    const std::int64_t bits = scheme->integer("num_bits", kBits);
+    const std::string type = scheme->text("type");
+    if (type == "float" && bits == 8) {
+      kv_format_ = NumberFormat::fp8;
+    } else if (type == "float" && bits == 4) {
+      kv_format_ = NumberFormat::nvfp4;
+    } else if (type == "int" && bits == 8) {
+      kv_format_ = NumberFormat::int8;
+    } else {
+      scheme->not_modelled("num_bits", "8 (float, int), 4 (float)");
+    }
+  }
+  if (const auto algorithm = q.optional_text("kv_cache_quant_algo")) {
+    if (*algorithm == "FP8") {
+      kv_format_ = NumberFormat::fp8;
+    } else if (*algorithm == "NVFP4") {
+      kv_format_ = NumberFormat::nvfp4;
+    } else if (*algorithm == "INT8") {
+      kv_format_ = NumberFormat::int8;
+    } else {
+      q.not_modelled("kv_cache_quant_algo", "\"FP8\", \"NVFP4\", \"INT8\", null");
+    }
+  }
+}
+
+NumberFormat HfQuantization::format_of(const std::vector<std::string>& names, bool expert) const {
+  const auto listed = [&](const HfModulePatterns& list) {
+    return std::any_of(names.begin(), names.end(),
+                       [&](const std::string& name) { return list.matches(name); });
+  };
+  if (rules_.empty()) return base_;
+  if (!ignored_.empty() && listed(ignored_)) return ignored_format_;
+  for (const Rule& rule : rules_) {
+    if (rule.experts_only ? expert : rule.everything || listed(rule.modules)) return rule.format;
+  }
+  return base_;
+}
+
+}  // namespace smtwin
