@@ -64,7 +64,7 @@ class StrictParser {
       const std::size_t byte = error.byte == 0 ? 0 : error.byte - 1;  // theirs count from one
       throw DataError(file_ + ": " + text_position(text, byte) +
                       ": not valid JSON: " + syntax_problem(error.what()));
-    } catch (const json::exception& error) {  // a number like 1e400
+    } catch (const json::exception&) {  // a number like 1e400
       throw DataError(file_ + ": " + pointer() + ": number too large for any field");
     }
   }

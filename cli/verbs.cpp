@@ -4,6 +4,8 @@
 
 namespace smtwin {
 
-std::vector<Verb> all_verbs() { return {gpus_verb(), kernels_verb(), occupancy_verb()}; }
+std::vector<Verb> all_verbs() {
+  return {gpus_verb(), kernels_verb(), occupancy_verb(), fit_verb()};
+}
 
 }  // namespace smtwin

@@ -25,26 +25,6 @@ constexpr std::int64_t kFmaTileEdge = 8;  // per thread, assumed: 8 x 8 outputs 
 
 double as_double(std::int64_t value) { return static_cast<double>(value); }
 
-DotWork mma_sync_work(const DotTile& tile) {
-  const WarpGrid grid = warp_grid(tile);
-  const auto rows = ceil_div(ceil_div(tile.m, kMmaRows), grid.m);        // 16-row pieces a warp
-  const auto columns = ceil_div(ceil_div(tile.n, kMmaColumns), grid.n);  // 8-column pieces a warp
-  const auto depth = kMmaDepthBytes / tile.element_bytes;
-  const auto steps = ceil_div(tile.k, depth);
-  const double warps = as_double(tile.num_warps);
-  const double mma = warps * as_double(rows * columns * steps);
-  const double padded_k = as_double(steps * depth);
-  DotWork work;
-  work.flops = mma * kFlopsPerFma * as_double(kMmaRows * kMmaColumns * depth);
-  work.shared_read_bytes =
-      warps * as_double(rows * kMmaRows + columns * kMmaColumns) * padded_k * tile.element_bytes;
-  work.warp_instructions = mma + work.shared_read_bytes / kBytesPerWarpInstruction;
-  const double once =
-      as_double(round_up(tile.m, kMmaRows)) * as_double(round_up(tile.n, kMmaColumns)) * padded_k;
-  work.repeats = work.flops / (kFlopsPerFma * once);
-  return work;
-}
-
 // Operands stay in shared memory: each instruction of `rows` rows reads its part of A and all of B.
 DotWork group_work(const DotTile& tile, std::int64_t rows) {
   const auto row_pieces = ceil_div(tile.m, rows);
@@ -153,12 +133,31 @@ WarpGrid warp_grid(const DotTile& tile) {
   return grid;
 }
 
+DotWork mma_sync_work(const DotTile& tile, WarpGrid grid) {
+  const auto rows = ceil_div(ceil_div(tile.m, kMmaRows), grid.m);        // 16-row pieces a warp
+  const auto columns = ceil_div(ceil_div(tile.n, kMmaColumns), grid.n);  // 8-column pieces a warp
+  const auto depth = kMmaDepthBytes / tile.element_bytes;
+  const auto steps = ceil_div(tile.k, depth);
+  const double warps = as_double(grid.m * grid.n);
+  const double mma = warps * as_double(rows * columns * steps);
+  const double padded_k = as_double(steps * depth);
+  DotWork work;
+  work.flops = mma * kFlopsPerFma * as_double(kMmaRows * kMmaColumns * depth);
+  work.shared_read_bytes =
+      warps * as_double(rows * kMmaRows + columns * kMmaColumns) * padded_k * tile.element_bytes;
+  work.warp_instructions = mma + work.shared_read_bytes / kBytesPerWarpInstruction;
+  const double once =
+      as_double(round_up(tile.m, kMmaRows)) * as_double(round_up(tile.n, kMmaColumns)) * padded_k;
+  work.repeats = work.flops / (kFlopsPerFma * once);
+  return work;
+}
+
 DotWork dot_work(DotInstruction instruction, const DotTile& tile) {
   switch (instruction) {
     case DotInstruction::fma:
       return fma_work(tile);
     case DotInstruction::mma_sync:
-      return mma_sync_work(tile);
+      return mma_sync_work(tile, warp_grid(tile));
     case DotInstruction::wgmma:
       return group_work(tile, kGroupRows);
     case DotInstruction::tcgen05:

@@ -48,7 +48,8 @@ OperandBuffers operand_buffers(ComputeCapability cc, TritonVersion version, cons
                                std::int64_t num_stages);
 
 // How mma.sync tiles are dealt to warps: the side with more 16 x 16 pieces left per warp doubles
-// until every warp has a place. Where pieces run out, warps repeat each other's work.
+// until every warp has a place. Where pieces run out, warps repeat each other's work. (Chained
+// dots, as in attention, share one grid instead: all warps along the wider side of the output.)
 struct WarpGrid {
   std::int64_t m = 1;
   std::int64_t n = 1;
@@ -63,6 +64,7 @@ struct DotWork {
   double repeats = 1;            // flops / flops of the padded tile done once
 };
 DotWork dot_work(DotInstruction instruction, const DotTile& tile);
+DotWork mma_sync_work(const DotTile& tile, WarpGrid grid);
 
 // Warp instructions besides the dot: 16-byte copies into shared memory, and loop control and
 // addresses for every warp and step. The latter count is assumed.

@@ -28,17 +28,6 @@ std::int64_t ctas_of(const Grid& grid) {
   return saturating_mul(saturating_mul(grid.x, grid.y), grid.z);
 }
 
-// resident_ctas() answers for the resources of an SM; two launch checks lie outside them.
-ResidentCtas launchable_ctas(const SmSpec& sm, const KernelResources& kernel) {
-  const bool refused =
-      (kernel.function_max_threads_per_cta > 0 &&
-       kernel.threads_per_cta > kernel.function_max_threads_per_cta) ||
-      kernel.cluster_ctas > sm.max_cluster_ctas_nonportable.value_or(sm.max_cluster_ctas_portable);
-  ResidentCtas resident = resident_ctas(sm, kernel);
-  if (refused) resident.ctas_per_sm = 0;
-  return resident;
-}
-
 // Seconds that one CTA keeps each resource of its SM busy at the resource's full rate.
 struct CtaSeconds {
   double tensor = 0;
@@ -187,7 +176,8 @@ MemoryTraffic memory_traffic(const GpuSpec& gpu, const KernelInstance& kernel,
 KernelSeconds kernel_seconds(const GpuSpec& gpu, const KernelInstance& kernel,
                              const KernelTimeOptions& options) {
   KernelSeconds r;
-  r.resident = launchable_ctas(gpu.sm, kernel.resources);
+  r.resident = resident_ctas(gpu.sm, kernel.resources);
+  if (refused_outside_sm(gpu.sm, kernel.resources)) r.resident.ctas_per_sm = 0;
   if (!kernel.impossible.empty() || r.resident.ctas_per_sm <= 0 || ctas_of(kernel.grid) <= 0) {
     return r;
   }

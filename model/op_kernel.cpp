@@ -23,7 +23,15 @@ std::vector<std::string> step_kernel_names() {
 
 OpTimer::OpTimer(const GpuSpec& gpu, KernelSettings settings)
     : gpu_(gpu), settings_(std::move(settings)) {
-  for (const auto& [kernel, pinned] : settings_) complete_parameters(find_kernel(kernel), pinned);
+  for (const auto& [kernel, pinned] : settings_) {
+    complete_parameters(find_kernel(kernel), pinned);
+    for (const ParameterSpec& spec : find_kernel(kernel).parameters()) {
+      if (spec.role != ParameterRole::shape || !pinned.contains(spec.name)) continue;
+      throw UsageError("kernel." + kernel + '.' + spec.name +
+                       ": shapes follow from the model and the batch; pin a configuration "
+                       "parameter such as num_warps");
+    }
+  }
 }
 
 KernelTimeOptions OpTimer::options(const StepOp& op) const {

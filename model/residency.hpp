@@ -63,6 +63,10 @@ enum class LaunchVerdict {
 };
 std::string_view to_string(LaunchVerdict verdict);
 
+// True when a launch is refused by something that is no resource of an SM: the function's own
+// thread bound, or a cluster larger than the chip allows. resident_ctas() does not look at these.
+bool refused_outside_sm(const SmSpec& sm, const KernelResources& kernel);
+
 // The part evaluated tens of millions of times a second: count and limiter set, nothing else.
 struct ResidentCtas {
   std::int32_t ctas_per_sm = 0;

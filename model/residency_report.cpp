@@ -30,6 +30,16 @@ std::int32_t largest_cta(const SmSpec& sm, KernelResources kernel, std::int32_t 
   return 0;
 }
 
+bool exceeds_function_bound(const KernelResources& kernel) {
+  return kernel.function_max_threads_per_cta > 0 &&
+         kernel.threads_per_cta > kernel.function_max_threads_per_cta;
+}
+
+bool exceeds_cluster_limit(const SmSpec& sm, const KernelResources& kernel) {
+  return kernel.cluster_ctas >
+         sm.max_cluster_ctas_nonportable.value_or(sm.max_cluster_ctas_portable);
+}
+
 LaunchVerdict verdict_of(const SmSpec& sm, const KernelResources& kernel,
                          const ResidencyLimits& limits) {
   const std::int64_t requested =
@@ -37,8 +47,7 @@ LaunchVerdict verdict_of(const SmSpec& sm, const KernelResources& kernel,
   if (kernel.threads_per_cta <= 0 || kernel.threads_per_cta > sm.max_threads_per_cta) {
     return LaunchVerdict::threads_exceed_cta_limit;
   }
-  if (kernel.function_max_threads_per_cta > 0 &&
-      kernel.threads_per_cta > kernel.function_max_threads_per_cta) {
+  if (exceeds_function_bound(kernel)) {
     return LaunchVerdict::threads_exceed_function_limit;
   }
   if (kernel.registers_per_thread > sm.max_registers_per_thread) {
@@ -50,8 +59,7 @@ LaunchVerdict verdict_of(const SmSpec& sm, const KernelResources& kernel,
     return LaunchVerdict::shared_needs_opt_in;
   }
   if (limits.shared_memory == 0) return LaunchVerdict::shared_exceeds_cta_limit;
-  if (kernel.cluster_ctas >
-      sm.max_cluster_ctas_nonportable.value_or(sm.max_cluster_ctas_portable)) {
+  if (exceeds_cluster_limit(sm, kernel)) {
     return LaunchVerdict::cluster_exceeds_limit;
   }
   return LaunchVerdict::launches;
@@ -116,6 +124,10 @@ ClusterBound cluster_bound(const GpuSpec& gpu, const KernelResources& kernel,
 }
 
 }  // namespace
+
+bool refused_outside_sm(const SmSpec& sm, const KernelResources& kernel) {
+  return exceeds_function_bound(kernel) || exceeds_cluster_limit(sm, kernel);
+}
 
 std::int64_t max_shared_bytes_for(const SmSpec& sm, std::int32_t ctas,
                                   std::int32_t carveout_percent) {

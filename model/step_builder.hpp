@@ -62,10 +62,11 @@ class StepBuilder {
   void add_attention(StepOp op);
 
   // Streams. fork: what follows runs on `stream` and first waits for all that the current stream
-  // has done. resume: what follows runs on the main stream again. join: the next op also waits for
-  // what `stream` has done. mark/wait: the next op also waits for one op.
+  // has done. resume: what follows runs on the main stream (or another one) where that left off.
+  // join: the next op also waits for what `stream` has done. mark/wait: the next op also waits for
+  // one op.
   void fork(int stream);
-  void resume() { stream_ = 0; }
+  void resume(int stream = 0) { stream_ = stream; }
   void join(int stream);
   int mark() const { return last_[static_cast<std::size_t>(stream_)]; }
   void wait(int op);

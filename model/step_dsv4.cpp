@@ -71,15 +71,23 @@ void build_compressor(StepBuilder& b) {
   b.resume();
 }
 
-// `query_norm` is the op whose result the index queries project.
-void build_indexer(StepBuilder& b, int query_norm) {
-  const AttentionSpec& a = b.attention();
-  if (!a.indexer) return;
+// Keys and head weights follow from the layer's input.
+void build_index_keys(StepBuilder& b) {
+  if (!b.attention().indexer) return;
   b.fork(kIndexerStream);
   b.gemm("index_compressor_kv", OpGroup::indexer, Quantized::by_producer);
   b.gemm("index_compressor_gate", OpGroup::indexer, Quantized::by_producer);
-  pool(b, "index pooling", "index_compressor_kv", a.indexer->key_bytes_per_token, OpGroup::indexer);
+  pool(b, "index pooling", "index_compressor_kv", b.attention().indexer->key_bytes_per_token,
+       OpGroup::indexer);
   b.gemm("index_weights", OpGroup::indexer, Quantized::by_producer);
+  b.resume();
+}
+
+// Queries project the normed low-rank query, the result of the op `query_norm`.
+void build_index_choice(StepBuilder& b, int query_norm) {
+  const AttentionSpec& a = b.attention();
+  if (!a.indexer) return;
+  b.resume(kIndexerStream);
   b.wait(query_norm);
   b.gemm("index_q_b", OpGroup::indexer, Quantized::by_producer);
   const double query = b.row_bytes(a.indexer->heads * a.indexer->head_dim);
@@ -133,11 +141,12 @@ void build_dsv4_attention(StepBuilder& b) {
 
   begin_block(b, "attention");
   build_compressor(b);
+  build_index_keys(b);
   b.gemm("qkv_a", OpGroup::projections, Quantized::by_producer);
   b.norm("query norm", a.q_lora_rank);
   const int query_norm = b.mark();
   b.norm("latent norm", a.head_dim);
-  build_indexer(b, query_norm);
+  build_index_choice(b, query_norm);
   b.gemm("q_b", OpGroup::projections, Quantized::by_producer);
   b.stream_kernel(
       "q norm + rope + kv write",

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "arch/error.hpp"
+#include "arch/gpu_labels.hpp"
 #include "arch/gpu_spec_io.hpp"
 #include "tests/arch/gpu_test_files.hpp"
 #include "tests/catch.hpp"
@@ -147,6 +148,15 @@ TEST_CASE("no spelling belongs to two GPUs", "[unit]") {
       CHECK(owner.emplace(key, name).second);
     }
   }
+}
+
+TEST_CASE("labels are read as far as a file is JSON, and only from its head", "[unit]") {
+  using Labels = std::vector<std::string>;
+  CHECK(read_gpu_labels(R"({"name": "a", "aliases": ["b", "c"], "sm": {"name": "d"}})") ==
+        Labels{"a", "b", "c"});
+  CHECK(read_gpu_labels(R"({"display_name": "e", "notes": ["f"], "aliases": ["g)") == Labels{"e"});
+  CHECK(read_gpu_labels("").empty());
+  CHECK(read_gpu_labels("[[\"name\"]]").empty());
 }
 
 TEST_CASE("products come first, then compute capabilities in order", "[unit]") {

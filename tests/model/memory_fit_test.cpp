@@ -88,8 +88,7 @@ TEST_CASE("what does not fit says how much is missing and what would do") {
   CHECK_FALSE(fit.fits);
   CHECK(fit.max_sequences == 0);
   CHECK(fit.needed_bytes > fit.budget_bytes);
-  CHECK(fit.needed_bytes ==
-        Approx(fit.weight_bytes + fit.workspace_bytes + 8192.0 * 131072));
+  CHECK(fit.needed_bytes == Approx(fit.weight_bytes + fit.workspace_bytes + 8192.0 * 131072));
   const int gpus = fewest_gpus_that_fit(llama_8b(), {.tp = 1}, small, options);
   CHECK(gpus == 2);
   CHECK(memory_fit(llama_8b(), {.tp = gpus}, small, options).fits);
@@ -99,7 +98,8 @@ TEST_CASE("what does not fit says how much is missing and what would do") {
 TEST_CASE("a model without a cache has room for any number") {
   ModelSpec model = llama_8b();
   for (LayerSpec& layer : model.layers) layer.attention = {};
-  for (LayerSpec& layer : model.layers) layer.weights.erase(layer.weights.begin(), layer.weights.begin() + 2);
+  for (LayerSpec& layer : model.layers)
+    layer.weights.erase(layer.weights.begin(), layer.weights.begin() + 2);
   const MemoryFit fit = memory_fit(model, {.tp = 1}, gpu_with(40e9), {});
   CHECK(fit.fits);
   CHECK(fit.max_sequences == std::numeric_limits<std::int64_t>::max());

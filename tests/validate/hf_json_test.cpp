@@ -38,7 +38,7 @@ TEST_CASE("what is no JSON object is one line that says where", "[unit]") {
   CHECK(parse_message("[1, 2]") == "config.json: found a list of 2; expected a JSON object");
   CHECK(parse_message("{\"a\": 1,\n \"b\": ") ==
         "config.json: line 2, column 7: the JSON text ends early; is the file complete?");
-  CHECK(parse_message("{\"a\": NaN}") == "config.json: line 1, column 8: not JSON from here: aN}");
+  CHECK(parse_message("{\"a\": NaN}") == "config.json: line 1, column 7: not JSON from here: NaN}");
   CHECK(parse_message("{\"a\": 1e999}") == "config.json: holds a number too large to read");
   CHECK(parse_message("{\"a\": " + std::string(200, '[') + std::string(200, ']') + '}') ==
         "config.json: nested more than 64 deep; a model description is not");

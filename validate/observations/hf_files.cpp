@@ -45,7 +45,7 @@ std::string read_description_file(const std::string& path) {
     in.read(chunk.data(), static_cast<std::streamsize>(chunk.size()));
     text.append(chunk, 0, static_cast<std::size_t>(in.gcount()));
   }
-  if (in.bad() || !in.eof()) {
+  if (in.bad() || text.size() > kLargestFileBytes) {
     throw DataError(path +
                     ": cannot be read as a model description; expected a JSON file of up "
                     "to 16 MiB");

@@ -122,7 +122,12 @@ void read_mla(HfModel& model) {
   HfMoe moe = read_moe(config, "n_routed_experts");
   moe.shared_intermediate =
       config.integer_or("n_shared_experts", 0, kSmallCount) * moe.intermediate;
-  moe.correction_bias = config.optional_text("topk_method") == "noaux_tc";
+  // The routing that balances without an auxiliary loss adds a bias to each expert's score.
+  const std::string routing = config.optional_text("topk_method").value_or("greedy");
+  if (routing != "noaux_tc" && routing != "greedy" && routing != "group_limited_greedy") {
+    config.not_modelled("topk_method", "\"noaux_tc\", \"greedy\", \"group_limited_greedy\"");
+  }
+  moe.correction_bias = routing == "noaux_tc";
   for (std::int64_t i = 0; i < model.layers; ++i) {
     HfLayerBuilder builder(model, i);
     add_mla(builder, shape);

@@ -35,8 +35,10 @@ SparseDecodeWork sparse_decode_work(const SparseDecodeShape& shape) {
 
   const DotTile score_tile{shape.block_h, shape.block_t, kPaddedDim, kBf16Bytes, shape.num_warps};
   const DotTile value_tile{shape.block_h, kPaddedDim, shape.block_t, kBf16Bytes, shape.num_warps};
-  const DotWork scores = dot_work(DotInstruction::mma_sync, score_tile);
-  const DotWork values = dot_work(DotInstruction::mma_sync, value_tile);
+  // One grid for both dots, all warps along the 576 columns of the accumulator.
+  const WarpGrid along_columns{1, shape.num_warps};
+  const DotWork scores = mma_sync_work(score_tile, along_columns);
+  const DotWork values = mma_sync_work(value_tile, along_columns);
 
   const double score_count = as_double(shape.block_h * shape.block_t) * scores.repeats;
   const double accumulators = as_double(shape.block_h * kPaddedDim);

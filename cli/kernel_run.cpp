@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/kernel_run.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+
+#include "arch/error.hpp"
+#include "cli/flag_values.hpp"
+#include "cli/next_steps.hpp"
+#include "cli/report.hpp"
+
+namespace smtwin {
+
+KernelRun run_kernel(const KernelDescriptor& kernel, const Parameters& given, const GpuSpec& gpu,
+                     const KernelTimeOptions& options) {
+  KernelRun run;
+  run.parameters = complete_parameters(kernel, given);
+  run.instance = kernel.instantiate(run.parameters, gpu);
+  run.residency = residency(gpu, run.instance.resources);
+  try {
+    run.time = kernel_time(gpu, run.instance, options);
+  } catch (const DataError& e) {
+    // A rate that nobody knows takes the time away, not the bytes and CTAs: say so beside them.
+    run.no_time_because = e.what();
+  }
+  return run;
+}
+
+std::string describe_fit(const KernelRun& run) {
+  if (!run.instance.impossible.empty()) return "no, impossible";
+  switch (run.residency.verdict) {
+    case LaunchVerdict::launches:
+      return run.residency.ctas_per_sm > 0 ? "yes" : "no";
+    case LaunchVerdict::shared_exceeds_cta_limit:
+    case LaunchVerdict::shared_needs_opt_in:
+      return "no, " + format_bytes(run.residency.shared_bytes_over_limit) + " over";
+    case LaunchVerdict::registers_exceed_thread_limit:
+    case LaunchVerdict::registers_exceed_cta_limit:
+      return "no, registers";
+    case LaunchVerdict::threads_exceed_cta_limit:
+    case LaunchVerdict::threads_exceed_function_limit:
+      return "no, threads";
+    case LaunchVerdict::cluster_exceeds_limit:
+      return "no, cluster size";
+  }
+  return "no";
+}
+
+std::string describe_refusal(const KernelRun& run, const GpuSpec& gpu) {
+  if (!run.instance.impossible.empty()) return run.instance.impossible;
+  return describe_refusal(gpu, run.instance.resources, run.residency);
+}
+
+std::string label(Bound bound) {
+  if (bound == Bound::l2) return "L2";
+  if (bound == Bound::dram) return "DRAM";
+  if (bound == Bound::fp32) return "FP32";
+  if (bound == Bound::sfu) return "SFU";
+  std::string text(to_string(bound));
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
+void add_time_flags(CLI::App& app, TimeFlags& flags) {
+  app.add_option("--l2", flags.l2,
+                 "cold (deployment: other kernels ran in between) or warm (benchmark replay)");
+  app.add_option("--launch", flags.launch, "graph (replayed CUDA graph) or stream");
+}
+
+KernelTimeOptions time_options(const TimeFlags& flags) {
+  KernelTimeOptions options;
+  if (flags.l2 != "cold" && flags.l2 != "warm") {
+    throw UsageError("--l2 " + quoted(flags.l2) + ": use cold or warm");
+  }
+  if (flags.launch != "graph" && flags.launch != "stream") {
+    throw UsageError("--launch " + quoted(flags.launch) + ": use graph or stream");
+  }
+  options.l2 = flags.l2 == "warm" ? L2State::warm : L2State::cold;
+  options.launch = flags.launch == "stream" ? LaunchMode::stream : LaunchMode::graph;
+  return options;
+}
+
+std::string describe(const KernelTimeOptions& options) {
+  return std::string(options.l2 == L2State::warm ? "warm L2" : "cold L2") +
+         (options.launch == LaunchMode::stream ? ", launched on a stream"
+                                               : ", replayed in a CUDA graph");
+}
+
+}  // namespace smtwin

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// One configuration of a kernel on one GPU, with everything the verbs show about it: its bytes and
+// grid, how many CTAs are resident, and how long it takes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/descriptor.hpp"
+#include "model/kernel_time.hpp"
+#include "model/residency.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace smtwin {
+
+struct KernelRun {
+  Parameters parameters;  // complete
+  KernelInstance instance;
+  Residency residency;
+  std::optional<KernelTime> time;  // empty: a rate of the GPU is not known, see no_time_because
+  std::string no_time_because;
+
+  bool fits() const { return instance.impossible.empty() && residency.ctas_per_sm > 0; }
+  bool has_time() const { return time && time->runs; }
+};
+
+// UsageError for a parameter out of range. A kernel that does not fit is an answer.
+KernelRun run_kernel(const KernelDescriptor& kernel, const Parameters& given, const GpuSpec& gpu,
+                     const KernelTimeOptions& options);
+
+// "no, 3,328 B over", "yes", "no, registers"
+std::string describe_fit(const KernelRun& run);
+// The full sentence why it does not run; "" when it does.
+std::string describe_refusal(const KernelRun& run, const GpuSpec& gpu);
+
+std::string label(Bound bound);
+
+// Flags --l2 cold|warm and --launch graph|stream, as text until they are read.
+struct TimeFlags {
+  std::string l2 = "cold";
+  std::string launch = "graph";
+};
+void add_time_flags(CLI::App& app, TimeFlags& flags);
+KernelTimeOptions time_options(const TimeFlags& flags);  // UsageError lists what is allowed
+std::string describe(const KernelTimeOptions& options);  // "cold L2, replayed in a CUDA graph"
+
+}  // namespace smtwin

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// --breakdown: every kernel of a step, kind of layer by kind of layer. --explain: the first step
+// time followed down to the equation of its most expensive kernel.
+#include <algorithm>
+#include <ostream>
+
+#include "cli/decode_answer.hpp"
+#include "model/kernel_time.hpp"
+
+namespace smtwin {
+namespace {
+
+std::string shape_text(const StepOp& op) {
+  const auto count = [](std::int64_t n) { return format_count(n); };
+  switch (op.kind) {
+    case OpKind::gemm:
+    case OpKind::grouped_gemm: {
+      std::string text = '[' + count(op.rows) + ", " + count(op.n) + ", " + count(op.k) + ']';
+      if (op.copies > 1) text += " x " + count(op.copies);
+      return text + ' ' + std::string(to_string(op.weight_format));
+    }
+    case OpKind::attention:
+    case OpKind::sparse_attention:
+      return count(op.sequences) + " x " + count(op.tokens) + " tokens, " + count(op.heads) +
+             " heads";
+    case OpKind::collective:
+      return format_size(op.message_bytes) + " over " + std::to_string(op.ranks);
+    case OpKind::streaming:
+      break;
+  }
+  return format_size(op.weight_bytes + op.kv_bytes + op.read_bytes + op.write_bytes);
+}
+
+std::string kernel_text(const OpTime& op) {
+  if (!op.time.runs) return "no configuration fits";
+  if (op.op.kind == OpKind::collective) return std::string(to_string(op.time.provenance));
+  std::string text = op.time.kernel;
+  if (!op.time.config.empty()) text += ' ' + op.time.config;
+  return text;
+}
+
+void print_segment(std::ostream& out, const SegmentTime& segment, double step_s) {
+  out << '\n' << segment.name;
+  if (segment.count > 1)
+    out << "   " << format_count(segment.count) << " x " << format_time(segment.seconds);
+  else
+    out << "   " << format_time(segment.seconds);
+  out << " = " << format_percent(segment.count * segment.seconds / step_s) << " of the step";
+  if (segment.sum_s > segment.seconds * 1.0005) {
+    out << " (" << format_time(segment.sum_s) << " without overlap)";
+  }
+  out << '\n';
+  TextTable table({{"op", Align::left},
+                   {"shape", Align::left},
+                   {"us"},
+                   {"% step"},
+                   {"bound", Align::left},
+                   {"kernel", Align::left}});
+  for (const OpTime& op : segment.ops) {
+    const double spent = op.critical ? segment.count * (op.end_s - op.start_s) / step_s : 0;
+    table.add_row({(op.op.stream > 0 ? "|| " : "") + op.op.name, shape_text(op.op),
+                   format_number(1e6 * op.time.seconds),
+                   op.critical ? format_number(100 * spent, 2) : "hidden",
+                   op.op.kind == OpKind::collective ? "" : std::string(to_string(op.time.binding)),
+                   kernel_text(op)});
+  }
+  table.print(out);
+}
+
+const DecodeRow* first_with_time(const DecodeAnswer& a) {
+  const auto row = std::find_if(a.rows.begin(), a.rows.end(),
+                                [](const DecodeRow& r) { return r.step.has_value(); });
+  return row == a.rows.end() ? nullptr : &*row;
+}
+
+struct Costliest {
+  const SegmentTime* segment = nullptr;
+  const OpTime* op = nullptr;
+  double seconds = 0;  // in the step
+};
+
+Costliest costliest(const StepTime& step) {
+  Costliest most;
+  for (const SegmentTime& segment : step.segments) {
+    for (const OpTime& op : segment.ops) {
+      if (!op.critical || !op.time.runs) continue;
+      const double seconds = segment.count * (op.end_s - op.start_s);
+      if (seconds > most.seconds) most = {&segment, &op, seconds};
+    }
+  }
+  return most;
+}
+
+void print_memory(std::ostream& out, const DecodeAnswer& a, const DecodeRow& row) {
+  const MemoryFit& m = *row.memory;
+  print_wrapped(out, "cache",
+                format_percent(a.request.memory.utilization) + " x " + format_size(m.dram_bytes) +
+                    " - " + format_size(m.weight_bytes) + " of weights - " +
+                    format_size(m.workspace_bytes) + " of workspace = " +
+                    format_size(m.cache_bytes) + "; a sequence of " + format_count(row.context) +
+                    " tokens holds " + format_size(m.cache_bytes_per_sequence) + ", so " +
+                    (m.cache_bytes_per_sequence > 0 ? format_count(m.max_sequences)
+                                                    : std::string("any number")) +
+                    " fit");
+}
+
+void print_kernel(std::ostream& out, const DecodeAnswer& a, const OpTime& op) {
+  if (op.op.kind == OpKind::collective) {
+    const CollectiveTime t =
+        collective_time(a.gpu, op.op.collective, op.op.ranks, op.op.message_bytes);
+    print_wrapped(out, "equation",
+                  t.equation + " = " + format_time(t.seconds) + " (" +
+                      std::string(to_string(t.provenance)) + ')');
+    return;
+  }
+  const OpTimer timer(a.gpu, a.request.kernels);
+  for (const KernelInstance& instance : timer.candidates(op.op)) {
+    if (instance.kernel != op.time.kernel || instance.config != op.time.config) continue;
+    const KernelTime t = kernel_time(a.gpu, instance, timer.options(op.op));
+    print_wrapped(out, "grid",
+                  instance.grid.formula + " = " + format_count(instance.grid.ctas()) + " CTAs, " +
+                      format_count(t.residency.ctas_per_sm) + " an SM, " +
+                      format_number(t.waves.waves) + " waves");
+    for (const BoundTime& bound : t.bounds) {
+      print_wrapped(out, std::string(to_string(bound.bound)),
+                    bound.equation + " = " + format_time(bound.seconds) + " (" +
+                        std::string(to_string(bound.provenance)) + ')');
+    }
+    print_wrapped(out, "chosen",
+                  "the fastest of the list that fits; its shared bytes " + instance.shared_formula +
+                      " (" + std::string(to_string(instance.shared_provenance)) + ')');
+    return;
+  }
+}
+
+}  // namespace
+
+void print_decode_breakdown(std::ostream& out, const DecodeAnswer& a) {
+  for (const DecodeRow& row : a.rows) {
+    if (!row.step) continue;
+    out << '\n'
+        << to_string(row.layout) << ", batch " << format_count(row.batch) << ", context "
+        << format_count(row.context) << ": " << format_time(row.step->seconds) << " a step, "
+        << format_size(row.step->weight_bytes) << " of weights and "
+        << format_size(row.step->kv_bytes) << " of cache read by each GPU\n";
+    for (const SegmentTime& segment : row.step->segments) {
+      print_segment(out, segment, row.step->seconds);
+    }
+  }
+  if (first_with_time(a) != nullptr) {
+    out << '\n';
+    print_wrapped(out, "streams",
+                  "|| runs beside the main stream; hidden = not on the critical "
+                  "path; a kind of layer is listed once");
+  }
+}
+
+void print_decode_explanation(std::ostream& out, const DecodeAnswer& a) {
+  const DecodeRow* row = first_with_time(a);
+  if (row == nullptr) return;
+  const StepTime& step = *row->step;
+  out << "\nhow " << to_string(row->layout) << " at batch " << format_count(row->batch) << " gets "
+      << format_number(step.tokens_per_s_user()) << " tokens/s a user\n";
+  print_memory(out, a, *row);
+  print_wrapped(out, "tokens/s",
+                "1 / " + format_time(step.seconds) + " a user; " + format_count(row->batch) +
+                    " / (" + format_time(step.seconds) + " x " + std::to_string(row->layout.tp) +
+                    " GPUs) = " + format_number(step.tokens_per_s_gpu(row->layout.tp)) + " a GPU");
+  std::string sum = step.host_s > 0 ? format_time(step.host_s) + " host + " : "";
+  for (std::size_t i = 0; i < step.segments.size(); ++i) {
+    const SegmentTime& s = step.segments[i];
+    sum += (i > 0 ? " + " : "") + (s.count > 1 ? format_count(s.count) + " x " : "") +
+           format_time(s.seconds) + ' ' + s.name;
+  }
+  print_wrapped(out, "step", sum + " = " + format_time(step.seconds));
+  const Costliest most = costliest(step);
+  if (most.op == nullptr) return;
+  print_wrapped(out, "costliest",
+                most.op->op.name + " of " + most.segment->name + ": " +
+                    format_count(most.segment->count) + " x " + format_time(most.op->time.seconds) +
+                    ", " + format_percent(most.seconds / step.seconds) + " of the step; " +
+                    shape_text(most.op->op) + " reads " + format_size(most.op->op.weight_bytes) +
+                    " of weights, " + format_size(most.op->op.kv_bytes) + " of cache; " +
+                    kernel_text(*most.op));
+  print_kernel(out, a, *most.op);
+}
+
+}  // namespace smtwin
