@@ -34,15 +34,11 @@ Refusal refusal_of(const ModelSpec& model, const GpuSpec& gpu, const Layout& lay
 
 std::string missing_memory(const DecodeRow& row) {
   const MemoryFit& m = *row.memory;
-  std::string text = "does not fit: " + format_size(m.weight_bytes) + " of weights and " +
-                     format_size(m.needed_bytes - m.weight_bytes) +
-                     " of workspace and one sequence need " + format_size(m.needed_bytes) +
-                     ", a GPU has " + format_size(m.budget_bytes);
-  if (row.gpus_that_fit > 0) {
-    text += " (needs " + std::to_string(row.gpus_that_fit) + " GPUs)";
-  } else {
-    text += " (no size up to " + std::to_string(kLargestTp) + " GPUs holds it)";
-  }
+  std::string text = "does not fit: needs " + format_size(m.needed_bytes) + " a GPU, " +
+                     format_size(m.budget_bytes) + " usable; ";
+  text += row.gpus_that_fit > 0
+              ? "a replica of " + std::to_string(row.gpus_that_fit) + " GPUs fits"
+              : "no replica of up to " + std::to_string(kLargestTp) + " GPUs fits";
   return text;
 }
 
@@ -89,8 +85,14 @@ class Decoder {
       StepOptions options = answer_.request.step;
       options.batch = batch;
       options.context = row.context;
-      row.step = step_time(step_ops(answer_.model, row.layout, options), options, timer_,
-                           answer_.request.host_s);
+      StepTime step = step_time(step_ops(answer_.model, row.layout, options), options, timer_,
+                                answer_.request.host_s);
+      if (step.not_run.empty()) {
+        row.step = std::move(step);
+      } else {
+        row.status = DecodeStatus::no_kernel;
+        row.reason = "no kernel configuration fits an SM for " + join(step.not_run, ", ");
+      }
     }
     answer_.rows.push_back(std::move(row));
   }
@@ -115,12 +117,10 @@ std::vector<std::string> notes_of(const DecodeAnswer& a) {
   std::vector<std::string> notes = a.model.notes;
   std::vector<int> sizes;
   bool padded_batch = false;
-  std::vector<std::string> not_run;
   for (const DecodeRow& row : a.rows) {
     if (!row.step) continue;
     if (row.layout.tp > 1) sizes.push_back(row.layout.tp);
     padded_batch = padded_batch || row.step->captured_batch != row.step->batch;
-    not_run.insert(not_run.end(), row.step->not_run.begin(), row.step->not_run.end());
   }
   std::sort(sizes.begin(), sizes.end());
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
@@ -144,12 +144,6 @@ std::vector<std::string> notes_of(const DecodeAnswer& a) {
         "sequence and layer in public measurements of this model); modelled here is "
         "what the chip could do");
   }
-  std::sort(not_run.begin(), not_run.end());
-  not_run.erase(std::unique(not_run.begin(), not_run.end()), not_run.end());
-  if (!not_run.empty()) {
-    notes.push_back("no configuration fits the SM for " + join(not_run, ", ") +
-                    ": their time is missing from the step");
-  }
   return notes;
 }
 
@@ -167,6 +161,8 @@ std::string_view to_string(DecodeStatus status) {
       return "refused";
     case DecodeStatus::not_modelled:
       return "not_modelled";
+    case DecodeStatus::no_kernel:
+      return "no_kernel";
   }
   return "unknown";
 }
@@ -185,13 +181,13 @@ std::string describe_formats(const ModelSpec& model) {
           return a.second < b.second;
         })->first));
   };
-  std::string text;
-  if (!experts.empty()) text += "experts " + most(experts);
-  if (!others.empty()) {
-    text += (text.empty() ? "weights " : ", other matrices mostly ") + most(others);
-  }
   const WeightMatrix& head = model.lm_head.copies == 0 ? model.embedding : model.lm_head;
-  return text + ", lm_head " + std::string(to_string(head.format));
+  const std::string output(to_string(head.format));
+  const std::string expert = experts.empty() ? output : most(experts);
+  const std::string other = others.empty() ? output : most(others);
+  if (expert == output && other == output) return "weights " + output;
+  return (experts.empty() ? "weights " : "experts " + expert + ", other matrices mostly ") + other +
+         ", lm_head " + output;
 }
 
 DecodeAnswer answer_decode(ModelSpec model, const GpuChoice& gpu, DecodeRequest request) {

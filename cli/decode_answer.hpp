@@ -30,7 +30,8 @@ enum class DecodeStatus {
   does_not_fit,     // not one sequence
   batch_too_large,  // fits, but not that many sequences
   refused,          // engines do not load this layout
-  not_modelled      // no collective of that many GPUs
+  not_modelled,     // no collective of that many GPUs
+  no_kernel         // an op has no configuration that fits this GPU
 };
 std::string_view to_string(DecodeStatus status);  // "does_not_fit"
 
@@ -39,10 +40,10 @@ struct DecodeRow {
   std::int64_t batch = 0;
   std::int64_t context = 0;
   DecodeStatus status = DecodeStatus::runs;
-  std::string reason;  // why there is no time; empty when it runs
-  std::optional<MemoryFit> memory;
+  std::string reason = {};  // why there is no time; empty when it runs
+  std::optional<MemoryFit> memory = {};
   int gpus_that_fit = 0;  // with does_not_fit; 0 = none of the sizes looked at
-  std::optional<StepTime> step;
+  std::optional<StepTime> step = {};
 };
 
 struct DecodeAnswer {

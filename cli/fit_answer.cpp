@@ -11,6 +11,7 @@ namespace smtwin {
 namespace {
 
 constexpr std::size_t kAlsoFitShown = 4;
+constexpr double kTellsApart = 0.01;  // times closer than this are one rank
 
 // Steps between two configurations: each doubling of a parameter is one.
 double distance(const KernelDescriptor& kernel, const Parameters& a, const Parameters& b) {
@@ -30,32 +31,45 @@ double seconds_or_infinity(const KernelRun& run) {
   return run.has_time() ? run.time->seconds : std::numeric_limits<double>::infinity();
 }
 
-void rank(FitAnswer& answer) {
-  std::vector<FitEntry*> timed;
+// Ranks the entries that fit by predicted time and marks the one that would be picked.
+void rank_and_pick(FitAnswer& answer) {
+  std::vector<FitEntry*> fitting;
   for (FitEntry& entry : answer.entries) {
-    if (entry.run.fits()) ++answer.fitting;
-    if (entry.run.fits() && entry.run.has_time()) timed.push_back(&entry);
+    if (entry.run.fits()) fitting.push_back(&entry);
     if (answer.no_time_because.empty()) answer.no_time_because = entry.run.no_time_because;
   }
-  std::stable_sort(timed.begin(), timed.end(), [](const FitEntry* a, const FitEntry* b) {
-    return a->run.time->seconds < b->run.time->seconds;
-  });
-  for (std::size_t i = 0; i < timed.size(); ++i) timed[i]->rank = static_cast<int>(i) + 1;
-}
-
-void pick(FitAnswer& answer) {
+  answer.fitting = fitting.size();
   const std::string who = answer.from_list ? "by the autotuner: " : "";
-  for (FitEntry& entry : answer.entries) {
-    if (!entry.run.fits()) continue;
-    if (answer.fitting == 1) {
-      entry.picked = true;
-      entry.picked_because =
-          who + (answer.entries.size() == 1 ? "the only entry" : "the only entry that fits");
-    } else if (entry.rank == 1) {
-      entry.picked = true;
-      entry.picked_because = who + "fastest predicted of " + format_count(answer.fitting) +
-                             (answer.from_list ? " that fit" : "");
-    }
+  if (fitting.size() == 1) {
+    fitting.front()->picked = true;
+    fitting.front()->picked_because =
+        who + (answer.entries.size() == 1 ? "the only entry" : "the only entry that fits");
+  }
+  std::erase_if(fitting, [](const FitEntry* e) { return !e->run.has_time(); });
+  if (fitting.empty()) return;
+  // Among equal times the one that takes fewer bytes first, then list order.
+  std::stable_sort(fitting.begin(), fitting.end(), [](const FitEntry* a, const FitEntry* b) {
+    const auto key = [](const FitEntry* e) {
+      return std::pair(e->run.time->seconds, e->run.residency.shared_bytes_requested);
+    };
+    return key(a) < key(b);
+  });
+  FitEntry& fastest = *fitting.front();
+  std::int64_t ties = 0;
+  for (std::size_t i = 0; i < fitting.size(); ++i) {
+    // What the model cannot tell from the fastest shares its rank.
+    const bool tie = fitting[i]->run.time->seconds <= fastest.run.time->seconds * (1 + kTellsApart);
+    fitting[i]->rank = tie ? 1 : static_cast<int>(i) + 1;
+    ties += tie ? 1 : 0;
+  }
+  if (fastest.picked) return;
+  fastest.picked = true;
+  fastest.picked_because = who + "the fastest predicted of " +
+                           format_count(static_cast<std::int64_t>(answer.fitting)) + " that fit";
+  if (ties > 1) {
+    fastest.picked_because += "; " + format_count(ties) + " of them are within " +
+                              format_percent(kTellsApart) +
+                              " of it, closer than this model can tell apart";
   }
 }
 
@@ -128,8 +142,7 @@ FitAnswer answer_fit(const KernelDescriptor& kernel, const GpuChoice& gpu, const
   if (!answer.from_list) {
     for (const KernelRun& run : space) answer.entries.push_back({.run = run});
   }
-  rank(answer);
-  pick(answer);
+  rank_and_pick(answer);
   say_what_was_compared(answer);
   if (answer.from_list) {
     find_also_fit(answer, space);

@@ -47,8 +47,11 @@ class TextTable {
   explicit TextTable(std::vector<Column> columns);
   void add_row(std::vector<std::string> cells);
   void print(std::ostream& out) const;
+  std::size_t width() const;  // of its widest line, without wrapping
 
  private:
+  std::vector<std::size_t> widths() const;
+
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };

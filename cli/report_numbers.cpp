@@ -29,6 +29,12 @@ std::string fixed(double value, int decimals) {
   return {text.data(), done.ptr};
 }
 
+// 17.0, 1.36, 152: three significant digits, kept where they are zero, so that columns line up.
+std::string three_digits(double value) {
+  const double size = std::abs(value);
+  return separate_thousands(fixed(value, size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2));
+}
+
 struct Prefix {
   double scale;
   const char* text;
@@ -46,7 +52,7 @@ std::string with_prefix(double value, const std::array<Prefix, N>& prefixes,
       break;
     }
   }
-  return format_number(value / chosen->scale) + ' ' + chosen->text + unit;
+  return three_digits(value / chosen->scale) + ' ' + chosen->text + unit;
 }
 
 constexpr std::array<Prefix, 5> kLargeUnits{

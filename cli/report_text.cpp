@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Aligned tables and wrapped notes within 100 columns, and CSV (RFC 4180 quoting).
 #include <algorithm>
+#include <numeric>
 #include <ostream>
 #include <sstream>
 
@@ -11,7 +12,7 @@ namespace {
 
 constexpr std::size_t kGap = 2;
 // A last column narrower than this is not worth wrapping into.
-constexpr std::size_t kNarrowest = 20;
+constexpr std::size_t kNarrowest = 13;
 
 std::vector<std::string> wrap(const std::string& text, std::size_t width) {
   std::vector<std::string> lines;
@@ -56,16 +57,25 @@ void TextTable::add_row(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-void TextTable::print(std::ostream& out) const {
-  const std::size_t last = columns_.size() - 1;
+std::vector<std::size_t> TextTable::widths() const {
   std::vector<std::size_t> widths;
-  std::size_t last_begins = 0;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     std::size_t width = display_width(columns_[c].title);
     for (const auto& row : rows_) width = std::max(width, display_width(row[c]));
     widths.push_back(width);
-    if (c != last) last_begins += width + kGap;
   }
+  return widths;
+}
+
+std::size_t TextTable::width() const {
+  const std::vector<std::size_t> each = widths();
+  return std::accumulate(each.begin(), each.end(), (each.size() - 1) * kGap);
+}
+
+void TextTable::print(std::ostream& out) const {
+  const std::size_t last = columns_.size() - 1;
+  const std::vector<std::size_t> widths = this->widths();
+  const std::size_t last_begins = width() - widths[last];
   const bool wraps = columns_[last].align == Align::left &&
                      last_begins + widths[last] > kReportColumns &&
                      last_begins + kNarrowest <= kReportColumns;
@@ -94,7 +104,8 @@ void TextTable::print(std::ostream& out) const {
 
 void print_wrapped(std::ostream& out, const std::string& label, const std::string& text,
                    std::size_t label_width) {
-  const std::size_t width = std::max(label_width, display_width(label) + kGap);
+  const std::size_t width =
+      label.empty() ? label_width : std::max(label_width, display_width(label) + kGap);
   std::string line = label + blanks(width - display_width(label));
   for (const std::string& piece : wrap(text, kReportColumns - width)) {
     print_line(out, line + piece);

@@ -83,11 +83,12 @@ std::vector<std::int64_t> parse_contexts(const std::string& text, const ModelSpe
 }
 
 std::vector<Layout> parse_layouts(const Flags& f, const ModelSpec& model) {
-  const std::string gpus = "1 to " + std::to_string(kLargestTp) + " GPUs";
-  const auto tps = parse_counts("--tp", f.tp, 1, kLargestTp, gpus);
-  const auto eps = parse_counts("--ep", f.ep, 1, kLargestTp, gpus);
-  const auto dp =
-      parse_count("--dp", f.dp, 1, kMostReplicas, "1 to " + format_count(kMostReplicas));
+  const std::string most = " 1 to " + std::to_string(kLargestTp);
+  const auto tps = parse_counts("--tp", f.tp, 1, kLargestTp, "a replica has" + most + " GPUs");
+  const auto eps =
+      parse_counts("--ep", f.ep, 1, kLargestTp, "experts are split over" + most + " GPUs");
+  const auto dp = parse_count("--dp", f.dp, 1, kMostReplicas,
+                              "there are 1 to " + format_count(kMostReplicas) + " replicas");
   const bool experts = std::any_of(model.layers.begin(), model.layers.end(),
                                    [](const auto& l) { return l.mlp.kind == MlpKind::moe; });
   std::vector<Layout> layouts;
@@ -178,8 +179,9 @@ Answer answer(const Flags& f, const VerbInput& input) {
 
   DecodeRequest request;
   request.layouts = parse_layouts(f, model);
-  request.batches = parse_counts("--batch", f.batch, 1, kMostSequences,
-                                 "1 to " + format_count(kMostSequences) + " sequences");
+  request.batches =
+      parse_counts("--batch", f.batch, 1, kMostSequences,
+                   "a replica runs 1 to " + format_count(kMostSequences) + " sequences");
   request.contexts = parse_contexts(f.context, model);
   request.kv_format = parse_kv_format(f.kv_dtype, model);
   request.memory.utilization = parse_fraction("--memory-utilization", f.memory_utilization, 0.01, 1,

@@ -5,7 +5,7 @@
 namespace smtwin {
 
 std::vector<Verb> all_verbs() {
-  return {gpus_verb(), kernels_verb(), occupancy_verb(), fit_verb()};
+  return {gpus_verb(), kernels_verb(), occupancy_verb(), fit_verb(), whatif_verb()};
 }
 
 }  // namespace smtwin

@@ -10,7 +10,7 @@
 namespace smtwin {
 namespace {
 
-constexpr std::size_t kGroupsShown = 4;
+constexpr std::size_t kGroupsShown = 4;  // one less beside a column of contexts
 
 // 2.03 M, 565 k: counts of tokens and parameters.
 std::string compact(double count) {
@@ -56,12 +56,12 @@ std::string_view short_name(OpGroup group) {
   return to_string(group);
 }
 
-std::string where_it_goes(const StepTime& step) {
+std::string where_it_goes(const StepTime& step, std::size_t groups) {
   std::string text;
   std::size_t shown = 0;
   for (const GroupShare& share : group_shares(step)) {
     const auto percent = std::lround(100 * share.share);
-    if (shown == kGroupsShown || percent == 0) break;
+    if (shown == groups || percent == 0) break;
     text += (shown == 0 ? "" : " ") + std::string(short_name(share.group)) + ' ' +
             std::to_string(percent);
     ++shown;
@@ -108,7 +108,7 @@ void print_rows(std::ostream& out, const DecodeAnswer& a) {
       cells.push_back(format_number(1e3 * row.step->seconds));
       cells.push_back(format_number(row.step->tokens_per_s_user()));
       cells.push_back(format_number(row.step->tokens_per_s_gpu(row.layout.tp)));
-      cells.push_back(where_it_goes(*row.step));
+      cells.push_back(where_it_goes(*row.step, contexts ? kGroupsShown - 1 : kGroupsShown));
     } else {
       cells.insert(cells.end(), {"-", "-", "-", row.reason});
     }

@@ -126,7 +126,6 @@ Json row_json(const DecodeRow& row, bool with_ops) {
     json["groups_s"][key_of(to_string(share.group))] = share.seconds;
   }
   json["provenance"] = to_string(step.provenance);
-  json["not_run"] = step.not_run;
   if (with_ops) json["segments"] = segments_json(step);
   return json;
 }

@@ -10,33 +10,34 @@
 namespace smtwin {
 namespace {
 
+// "16x6144x4096", with matrices of a batch or active experts as " x81".
+std::string gemm_shape(const StepOp& op) {
+  std::string text =
+      std::to_string(op.rows) + 'x' + std::to_string(op.n) + 'x' + std::to_string(op.k);
+  if (op.copies > 1) text += " x" + std::to_string(op.copies);
+  return text;
+}
+
 std::string shape_text(const StepOp& op) {
-  const auto count = [](std::int64_t n) { return format_count(n); };
   switch (op.kind) {
     case OpKind::gemm:
-    case OpKind::grouped_gemm: {
-      std::string text = '[' + count(op.rows) + ", " + count(op.n) + ", " + count(op.k) + ']';
-      if (op.copies > 1) text += " x " + count(op.copies);
-      return text + ' ' + std::string(to_string(op.weight_format));
-    }
+    case OpKind::grouped_gemm:
+      return gemm_shape(op);
     case OpKind::attention:
     case OpKind::sparse_attention:
-      return count(op.sequences) + " x " + count(op.tokens) + " tokens, " + count(op.heads) +
-             " heads";
+      return std::to_string(op.sequences) + 'x' + std::to_string(op.tokens) + " tokens";
     case OpKind::collective:
-      return format_size(op.message_bytes) + " over " + std::to_string(op.ranks);
+      return format_size(op.message_bytes) + " x" + std::to_string(op.ranks) + " GPUs";
     case OpKind::streaming:
       break;
   }
   return format_size(op.weight_bytes + op.kv_bytes + op.read_bytes + op.write_bytes);
 }
 
-std::string kernel_text(const OpTime& op) {
-  if (!op.time.runs) return "no configuration fits";
-  if (op.op.kind == OpKind::collective) return std::string(to_string(op.time.provenance));
-  std::string text = op.time.kernel;
-  if (!op.time.config.empty()) text += ' ' + op.time.config;
-  return text;
+std::string config_text(const OpTime& op) {
+  if (!op.time.runs) return "none fits";
+  return op.op.kind == OpKind::collective ? std::string(to_string(op.time.provenance))
+                                          : op.time.config;
 }
 
 void print_segment(std::ostream& out, const SegmentTime& segment, double step_s) {
@@ -55,14 +56,14 @@ void print_segment(std::ostream& out, const SegmentTime& segment, double step_s)
                    {"us"},
                    {"% step"},
                    {"bound", Align::left},
-                   {"kernel", Align::left}});
+                   {"config", Align::left}});
   for (const OpTime& op : segment.ops) {
     const double spent = op.critical ? segment.count * (op.end_s - op.start_s) / step_s : 0;
     table.add_row({(op.op.stream > 0 ? "|| " : "") + op.op.name, shape_text(op.op),
                    format_number(1e6 * op.time.seconds),
                    op.critical ? format_number(100 * spent, 2) : "hidden",
                    op.op.kind == OpKind::collective ? "" : std::string(to_string(op.time.binding)),
-                   kernel_text(op)});
+                   config_text(op)});
   }
   table.print(out);
 }
@@ -123,8 +124,7 @@ void print_kernel(std::ostream& out, const DecodeAnswer& a, const OpTime& op) {
                       format_number(t.waves.waves) + " waves");
     for (const BoundTime& bound : t.bounds) {
       print_wrapped(out, std::string(to_string(bound.bound)),
-                    bound.equation + " = " + format_time(bound.seconds) + " (" +
-                        std::string(to_string(bound.provenance)) + ')');
+                    bound.equation + " (" + std::string(to_string(bound.provenance)) + ')');
     }
     print_wrapped(out, "chosen",
                   "the fastest of the list that fits; its shared bytes " + instance.shared_formula +
@@ -140,18 +140,22 @@ void print_decode_breakdown(std::ostream& out, const DecodeAnswer& a) {
     if (!row.step) continue;
     out << '\n'
         << to_string(row.layout) << ", batch " << format_count(row.batch) << ", context "
-        << format_count(row.context) << ": " << format_time(row.step->seconds) << " a step, "
-        << format_size(row.step->weight_bytes) << " of weights and "
-        << format_size(row.step->kv_bytes) << " of cache read by each GPU\n";
+        << format_count(row.context) << ": " << format_time(row.step->seconds)
+        << " a step; a GPU reads " << format_size(row.step->weight_bytes) << " of weights, "
+        << format_size(row.step->kv_bytes) << " of cache\n";
     for (const SegmentTime& segment : row.step->segments) {
       print_segment(out, segment, row.step->seconds);
     }
   }
   if (first_with_time(a) != nullptr) {
     out << '\n';
-    print_wrapped(out, "streams",
-                  "|| runs beside the main stream; hidden = not on the critical "
-                  "path; a kind of layer is listed once");
+    print_wrapped(out, "reading",
+                  "shapes are rows x n x k of one GPU, then matrices or active experts; || runs "
+                  "beside the main stream, hidden = not on the critical path; us alone on the GPU");
+    print_wrapped(out, "kernels",
+                  "GEMMs run on triton_gemm, experts on triton_moe_gemm, both on cutlass_nvfp4 "
+                  "where weights are NVFP4; sparse attention on sparse_decode_fieldnotes; the rest "
+                  "on assumed streaming kernels. `--set kernel.triton_gemm.num_warps=8` pins one");
   }
 }
 
@@ -175,13 +179,18 @@ void print_decode_explanation(std::ostream& out, const DecodeAnswer& a) {
   print_wrapped(out, "step", sum + " = " + format_time(step.seconds));
   const Costliest most = costliest(step);
   if (most.op == nullptr) return;
+  const StepOp& op = most.op->op;
+  std::string text =
+      op.name + " of " + most.segment->name + ": " + format_count(most.segment->count) + " x " +
+      format_time(most.op->time.seconds) + ", " + format_percent(most.seconds / step.seconds) +
+      " of the step; " + shape_text(op);
+  if (op.weight_bytes > 0) {
+    text += ", " + format_size(op.weight_bytes) + " of " +
+            std::string(to_string(op.weight_format)) + " weights";
+  }
+  if (op.kv_bytes > 0) text += ", " + format_size(op.kv_bytes) + " of cache";
   print_wrapped(out, "costliest",
-                most.op->op.name + " of " + most.segment->name + ": " +
-                    format_count(most.segment->count) + " x " + format_time(most.op->time.seconds) +
-                    ", " + format_percent(most.seconds / step.seconds) + " of the step; " +
-                    shape_text(most.op->op) + " reads " + format_size(most.op->op.weight_bytes) +
-                    " of weights, " + format_size(most.op->op.kv_bytes) + " of cache; " +
-                    kernel_text(*most.op));
+                text + "; on " + most.op->time.kernel + ' ' + most.op->time.config);
   print_kernel(out, a, *most.op);
 }
 

@@ -21,26 +21,40 @@ std::string also_text(const KernelRun& run) {
   return text + ")";
 }
 
+// What every entry has in common and no column shows: head groups, splits, the tile by rule.
+void print_common_facts(std::ostream& out, const FitAnswer& a) {
+  std::vector<std::string> words;
+  for (const Fact& fact : a.entries.front().run.instance.facts) {
+    const bool common = std::all_of(a.entries.begin(), a.entries.end(), [&](const FitEntry& e) {
+      const std::vector<Fact>& facts = e.run.instance.facts;
+      return std::any_of(facts.begin(), facts.end(), [&](const Fact& f) {
+        return f.name == fact.name && f.value == fact.value;
+      });
+    });
+    if (common) words.push_back(fact.name + ' ' + format_quantity(fact.value, fact.unit));
+  }
+  if (!words.empty()) print_wrapped(out, "all entries", join(words, ", "));
+}
+
 void print_entries(std::ostream& out, const FitAnswer& a, std::size_t shown) {
   TextTable table({{"config", Align::left},
                    {"shared B"},
                    {"fits", Align::left},
                    {"CTAs"},
                    {"warps"},
-                   {"limited by", Align::left},
                    {"predicted"},
                    {"rank"},
-                   {"picked", Align::left}});
+                   {"limited by", Align::left}});
   for (std::size_t i = 0; i < shown; ++i) {
     const FitEntry& entry = a.entries[i];
     const Residency& r = entry.run.residency;
     const bool fits = entry.run.fits();
-    table.add_row({entry.run.instance.config, format_count(r.shared_bytes_requested),
-                   describe_fit(entry.run), fits ? format_count(r.ctas_per_sm) : "-",
+    table.add_row({entry.run.instance.config + (entry.picked ? " *" : ""),
+                   format_count(r.shared_bytes_requested), describe_fit(entry.run),
+                   fits ? format_count(r.ctas_per_sm) : "-",
                    fits ? format_percent(r.theoretical_occupancy) : "-",
-                   fits ? label(r.limiters) : "-",
                    entry.run.has_time() ? format_time(entry.run.time->seconds) : "-",
-                   entry.rank > 0 ? format_count(entry.rank) : "-", entry.picked_because});
+                   entry.rank > 0 ? format_count(entry.rank) : "-", label(r.limiters)});
   }
   table.print(out);
 }
@@ -89,7 +103,11 @@ void print_fit(std::ostream& out, const FitAnswer& a) {
       a.from_list || a.show_all
           ? a.entries.size()
           : std::min({kMostShown, a.entries.size(), std::max<std::size_t>(a.fitting, 1)});
+  print_common_facts(out, a);
   print_entries(out, a, shown);
+  for (const FitEntry& entry : a.entries) {
+    if (entry.picked) print_wrapped(out, "* picked", entry.picked_because);
+  }
   print_reasons(out, a, shown);
   for (const std::string& sentence : a.sentences) print_wrapped(out, "", sentence, 0);
   if (!a.from_list) print_remainder(out, a, shown);

@@ -2,19 +2,13 @@
 // Configs as users write them: "BT16/w4/s2", "block_t=16,num_warps=4", or a word in the kernel's
 // own notation ("128x128x256B"). A word is a short name and a number, or name=value.
 #include <algorithm>
-#include <cctype>
 
 #include "arch/error.hpp"
 #include "kernels/descriptor.hpp"
+#include "kernels/text.hpp"
 
 namespace smtwin {
 namespace {
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 std::string trimmed(const std::string& text) {
   const auto first = text.find_first_not_of(" \t");
@@ -95,7 +89,7 @@ Parameters parse_compact_config(const KernelDescriptor& kernel, const std::strin
     }
     const auto equals = word.find('=');
     if (equals != std::string::npos) {
-      const auto name = lower(trimmed(word.substr(0, equals)));
+      const auto name = lower_case(trimmed(word.substr(0, equals)));
       const auto spec = find([&](const ParameterSpec& s) { return s.name == name; });
       if (spec == specs.end()) refuse(kernel, word, text);
       set(spec->name, parse_parameter(*spec, trimmed(word.substr(equals + 1))));
@@ -103,9 +97,10 @@ Parameters parse_compact_config(const KernelDescriptor& kernel, const std::strin
     }
     const auto digits = word.find_first_of("0123456789");
     if (digits == 0 || digits == std::string::npos) refuse(kernel, word, text);
-    const auto name = lower(word.substr(0, digits));
-    const auto spec = find(
-        [&](const ParameterSpec& s) { return in_short_form(s) && lower(s.short_name) == name; });
+    const auto name = lower_case(word.substr(0, digits));
+    const auto spec = find([&](const ParameterSpec& s) {
+      return in_short_form(s) && lower_case(s.short_name) == name;
+    });
     if (spec == specs.end() || word.find_first_not_of("0123456789", digits) != std::string::npos) {
       refuse(kernel, word, text);
     }

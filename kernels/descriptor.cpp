@@ -4,19 +4,13 @@
 #include "kernels/descriptor.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 
 #include "arch/error.hpp"
+#include "kernels/text.hpp"
 
 namespace smtwin {
 namespace {
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
@@ -85,9 +79,9 @@ Parameters complete_parameters(const KernelDescriptor& kernel, const Parameters&
 std::int64_t parse_parameter(const ParameterSpec& spec, const std::string& text) {
   const auto equals = text.find('=');
   const std::string value_text = equals == std::string::npos ? text : text.substr(equals + 1);
-  const auto choice =
-      std::find_if(spec.choices.begin(), spec.choices.end(),
-                   [&](const std::string& name) { return lower(name) == lower(value_text); });
+  const auto choice = std::find_if(
+      spec.choices.begin(), spec.choices.end(),
+      [&](const std::string& name) { return lower_case(name) == lower_case(value_text); });
   if (choice != spec.choices.end()) return choice - spec.choices.begin();
   std::int64_t value = 0;
   const char* end = value_text.data() + value_text.size();

@@ -55,7 +55,8 @@ struct CtaWork {
   double sfu_ops = 0;            // exponentials, reciprocals
   double warp_instructions = 0;  // issued by all warps; 0 = not counted
   // Pipeline: `steps` dependent iterations, each waiting for `step_read_bytes`; up to
-  // `loads_in_flight` of them are outstanding at once (num_stages - 1, at least 1).
+  // `loads_in_flight` of them are outstanding while one computes (num_stages - 1). 0 = one stage:
+  // a step loads, then computes, and nothing overlaps.
   double steps = 1;
   double step_read_bytes = 0;
   double loads_in_flight = 1;

@@ -20,19 +20,19 @@ ParameterSpec number(std::string name, std::string meaning, ParameterRole role,
 
 }  // namespace
 
-ParameterSpec shape_number(std::string name, std::string meaning, std::int64_t default_value,
-                           ValueRange allowed) {
+ParameterSpec shape_parameter(std::string name, std::string meaning, std::int64_t default_value,
+                              ValueRange allowed) {
   return number(std::move(name), std::move(meaning), ParameterRole::shape, default_value, allowed);
 }
 
-ParameterSpec target_number(std::string name, std::string meaning, std::int64_t default_value,
-                            ValueRange allowed) {
+ParameterSpec target_parameter(std::string name, std::string meaning, std::int64_t default_value,
+                               ValueRange allowed) {
   return number(std::move(name), std::move(meaning), ParameterRole::target, default_value, allowed);
 }
 
-ParameterSpec config_number(std::string name, std::string meaning, std::int64_t default_value,
-                            ValueRange allowed, std::string short_name,
-                            std::vector<std::int64_t> candidates) {
+ParameterSpec config_parameter(std::string name, std::string meaning, std::int64_t default_value,
+                               ValueRange allowed, std::string short_name,
+                               std::vector<std::int64_t> candidates) {
   ParameterSpec spec =
       number(std::move(name), std::move(meaning), ParameterRole::config, default_value, allowed);
   spec.short_name = std::move(short_name);
@@ -40,8 +40,8 @@ ParameterSpec config_number(std::string name, std::string meaning, std::int64_t 
   return spec;
 }
 
-ParameterSpec choice(std::string name, std::string meaning, ParameterRole role,
-                     std::vector<std::string> choices, std::int64_t default_index) {
+ParameterSpec choice_parameter(std::string name, std::string meaning, ParameterRole role,
+                               std::vector<std::string> choices, std::int64_t default_index) {
   const auto last = static_cast<std::int64_t>(choices.size()) - 1;
   ParameterSpec spec = number(std::move(name), std::move(meaning), role, default_index, {0, last});
   spec.choices = std::move(choices);

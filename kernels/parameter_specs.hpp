@@ -15,19 +15,19 @@ struct ValueRange {
   std::int64_t maximum = 0;
 };
 
-ParameterSpec shape_number(std::string name, std::string meaning, std::int64_t default_value,
-                           ValueRange allowed);
-ParameterSpec target_number(std::string name, std::string meaning, std::int64_t default_value,
-                            ValueRange allowed);
+ParameterSpec shape_parameter(std::string name, std::string meaning, std::int64_t default_value,
+                              ValueRange allowed);
+ParameterSpec target_parameter(std::string name, std::string meaning, std::int64_t default_value,
+                               ValueRange allowed);
 
 // A parameter of the tuner. One candidate or none: not varied, and named in a compact config only
 // where it differs from its default.
-ParameterSpec config_number(std::string name, std::string meaning, std::int64_t default_value,
-                            ValueRange allowed, std::string short_name,
-                            std::vector<std::int64_t> candidates);
+ParameterSpec config_parameter(std::string name, std::string meaning, std::int64_t default_value,
+                               ValueRange allowed, std::string short_name,
+                               std::vector<std::int64_t> candidates);
 
 // An enumeration; the first choice is the default unless said otherwise.
-ParameterSpec choice(std::string name, std::string meaning, ParameterRole role,
-                     std::vector<std::string> choices, std::int64_t default_index = 0);
+ParameterSpec choice_parameter(std::string name, std::string meaning, ParameterRole role,
+                               std::vector<std::string> choices, std::int64_t default_index = 0);
 
 }  // namespace smtwin

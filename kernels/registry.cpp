@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of kernels the twin knows, in the order reports show them.
 #include <algorithm>
-#include <cctype>
 
 #include "arch/error.hpp"
 #include "kernels/descriptor.hpp"
@@ -9,6 +8,7 @@
 #include "kernels/external/sparse_decode_fieldnotes/descriptor.hpp"
 #include "kernels/external/triton_gemm/descriptor.hpp"
 #include "kernels/external/triton_moe_gemm/descriptor.hpp"
+#include "kernels/text.hpp"
 
 namespace smtwin {
 namespace {
@@ -22,10 +22,9 @@ std::vector<std::unique_ptr<KernelDescriptor>> make_registry() {
   return kernels;
 }
 
-std::string normalized(std::string name) {
-  for (char& c : name) {
-    c = c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
+std::string normalized(const std::string& text) {
+  std::string name = lower_case(text);
+  std::replace(name.begin(), name.end(), '-', '_');
   const std::string prefix = "external/";
   return name.starts_with(prefix) ? name.substr(prefix.size()) : name;
 }

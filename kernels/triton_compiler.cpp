@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "arch/units.hpp"
-#include "kernels/number_text.hpp"
+#include "kernels/text.hpp"
 
 namespace smtwin {
 namespace {

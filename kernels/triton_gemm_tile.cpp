@@ -58,26 +58,26 @@ const GemmDataType& gemm_data_type(const Parameters& parameters) {
 ParameterSpec data_type_parameter(std::int64_t default_index) {
   std::vector<std::string> names;
   for (const auto& type : gemm_data_types()) names.emplace_back(type.name);
-  return choice("dtype", "data type of both operands; fp32 is multiplied as tf32",
-                ParameterRole::shape, std::move(names), default_index);
+  return choice_parameter("dtype", "data type of both operands; fp32 is multiplied as tf32",
+                          ParameterRole::shape, std::move(names), default_index);
 }
 
 std::vector<ParameterSpec> triton_config_parameters() {
   constexpr ValueRange kSide{1, 1024};
   return {
-      config_number("block_m", "rows of a CTA's output tile", 128, kSide, "BM",
-                    {16, 32, 64, 128, 256}),
-      config_number("block_n", "columns of a CTA's output tile", 128, kSide, "BN",
-                    {32, 64, 128, 256}),
-      config_number("block_k", "elements of K a pipeline step loads", 64, kSide, "BK",
-                    {32, 64, 128, 256}),
-      config_number("num_warps", "warps of a CTA", 4, {1, 64}, "w", {4, 8}),
-      config_number("num_stages", "pipeline stages asked of the compiler", 3, {1, 16}, "s",
-                    {2, 3, 4, 5}),
-      config_number("group_m", "row tiles visited before the next column tile", 1, {1, 1024}, "G",
-                    {1}),
-      choice("triton_version", "compiler generation; 2.x keeps one shared buffer more",
-             ParameterRole::target, {"3.x", "2.x"}),
+      config_parameter("block_m", "rows of a CTA's output tile", 128, kSide, "BM",
+                       {16, 32, 64, 128, 256}),
+      config_parameter("block_n", "columns of a CTA's output tile", 128, kSide, "BN",
+                       {32, 64, 128, 256}),
+      config_parameter("block_k", "elements of K a pipeline step loads", 64, kSide, "BK",
+                       {32, 64, 128, 256}),
+      config_parameter("num_warps", "warps of a CTA", 4, {1, 64}, "w", {4, 8}),
+      config_parameter("num_stages", "pipeline stages asked of the compiler", 3, {1, 16}, "s",
+                       {2, 3, 4, 5}),
+      config_parameter("group_m", "row tiles visited before the next column tile", 1, {1, 1024},
+                       "G", {1}),
+      choice_parameter("triton_version", "compiler generation; 2.x keeps one shared buffer more",
+                       ParameterRole::target, {"3.x", "2.x"}),
   };
 }
 

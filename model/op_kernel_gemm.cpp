@@ -53,7 +53,10 @@ std::int64_t element_bytes(MathPipe pipe) {
   return 2;
 }
 
-const char* data_type(MathPipe pipe) {
+// Chips before 8.0 have no bf16 instructions; engines run such models in fp16 there.
+constexpr ComputeCapability kFirstBf16{8, 0};
+
+const char* data_type(MathPipe pipe, const GpuSpec& gpu) {
   switch (pipe) {
     case MathPipe::fp32:
     case MathPipe::tf32:
@@ -68,7 +71,7 @@ const char* data_type(MathPipe pipe) {
     case MathPipe::bf16:
       break;
   }
-  return "bf16";
+  return gpu.compute_capability < kFirstBf16 ? "fp16" : "bf16";
 }
 
 // A kernel with all its parameters at their defaults, and setting them by name.
@@ -136,7 +139,7 @@ std::vector<KernelInstance> dense_triton(const StepOp& op, const GpuSpec& gpu,
   kernel.set("m", op.rows);
   kernel.set("n", op.n);
   kernel.set("k", op.k);
-  kernel.choose("dtype", data_type(op.pipe));
+  kernel.choose("dtype", data_type(op.pipe, gpu));
   const std::int64_t element = element_bytes(op.pipe);
   const std::int64_t block_m = row_tile(op.rows);
   for (const DecodeTile& tile : kTritonTiles) {
@@ -182,7 +185,7 @@ std::vector<KernelInstance> grouped_triton(const StepOp& op, const GpuSpec& gpu,
   kernel.set("tokens", ceil_div(op.rows, topk));
   kernel.set("hidden", op.k);
   kernel.set("n", op.n);
-  kernel.choose("dtype", data_type(op.pipe));
+  kernel.choose("dtype", data_type(op.pipe, gpu));
   kernel.choose("scales", op.weight_format == NumberFormat::fp8_block ? "block" : "none");
   const std::int64_t element = element_bytes(op.pipe);
   const std::int64_t block_m = row_tile(ceil_div(op.rows, op.copies));

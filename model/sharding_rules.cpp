@@ -137,11 +137,13 @@ class Rules {
     }
   }
 
-  // Attention matrices: the head rules make their widths divide; here their scale blocks.
+  // Attention matrices: the head rules make their widths divide; here their scale blocks. Loaders
+  // of the fused QKV realign scales where heads are not whole blocks wide (MiMo-V2: 192), so it is
+  // not among them.
   void check_projections(const LayerSpec& layer) {
     if (layout_.tp == 1) return;
     for (const WeightMatrix& m : layer.weights) {
-      if (m.name.ends_with("gate_up") || m.name.ends_with("down")) continue;
+      if (m.name == "qkv" || m.name.ends_with("gate_up") || m.name.ends_with("down")) continue;
       const ScaleBlock block = scale_block(m.format);
       const bool by_rows = m.shard == Shard::rows;
       if (!by_rows && m.shard != Shard::columns && m.shard != Shard::kv_heads) continue;

@@ -4,12 +4,12 @@
 #include "validate/compiled_table.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <utility>
 
 #include "arch/error.hpp"
 #include "arch/gpu_catalog.hpp"
+#include "kernels/text.hpp"
 #include "validate/csv.hpp"
 #include "validate/occupancy_table.hpp"
 
@@ -36,15 +36,9 @@ const std::vector<KnownName>& known_names() {
   return names;
 }
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 std::optional<std::size_t> column_of(const CsvReader& table, const std::string& name) {
   for (std::size_t at = 0; at < table.header().size(); ++at) {
-    if (lower(table.header()[at]) == lower(name)) return at;
+    if (lower_case(table.header()[at]) == lower_case(name)) return at;
   }
   return std::nullopt;
 }
@@ -195,7 +189,7 @@ class Scorer {
 
   const KernelColumns* columns_for(const std::string& table_name) {
     for (const auto& name : known_names()) {
-      if (lower(table_name) != name.table_name) continue;
+      if (lower_case(table_name) != name.table_name) continue;
       const auto found = bound_.find(name.table_name);
       if (found != bound_.end()) return &found->second;
       return &bound_.emplace(name.table_name, bind_columns(table_, name, {})).first->second;

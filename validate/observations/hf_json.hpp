@@ -54,7 +54,6 @@ class HfObject {
   std::optional<std::vector<std::int64_t>> optional_integers(std::string_view key,
                                                              HfRange range) const;
   std::optional<std::vector<std::string>> optional_texts(std::string_view key) const;
-  bool is_list(std::string_view key) const;
 
   std::vector<std::string> keys() const;  // in file order
   std::string pointer(std::string_view key) const;

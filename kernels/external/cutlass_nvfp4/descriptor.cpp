@@ -9,8 +9,8 @@
 #include "arch/units.hpp"
 #include "kernels/external/cutlass_nvfp4/field_notes_outcomes.hpp"
 #include "kernels/external/cutlass_nvfp4/storage.hpp"
-#include "kernels/number_text.hpp"
 #include "kernels/parameter_specs.hpp"
+#include "kernels/text.hpp"
 #include "kernels/triton_compiler.hpp"
 
 namespace smtwin {
@@ -119,24 +119,27 @@ class CutlassNvfp4 final : public KernelDescriptor {
     constexpr ValueRange kSide{1, kMaxSide};
     constexpr auto target = ParameterRole::target;
     return {
-        shape_number("m", "rows of A, over all groups", 128, kSide),
-        shape_number("n", "columns of B (of each group)", 4096, kSide),
-        shape_number("k", "elements of K", 4096, kSide),
-        shape_number("grouped", "1: grouped kernel, one GEMM an expert", 0, {0, 1}),
-        shape_number("groups", "experts that get rows; m is shared evenly", 1, {1, 65536}),
-        config_number("tile_m", "rows of a CTA's tile", 128, {1, 1024}, "TM", {64, 128, 256}),
-        config_number("tile_n", "columns of a CTA's tile", 128, {1, 1024}, "TN", {64, 128, 256}),
-        config_number("tile_k", "elements of K a stage (kernel names give bytes: half of it)", 128,
-                      {16, 2048}, "TK", {128, 256}),
-        config_number("stages", "pipeline stages; 0 = as many as fit", 0, {0, 16}, "s", {}),
-        choice("library", "current: CUTLASS of August 2026; fieldnotes: the earlier estimate",
-               target, {"current", "fieldnotes"}),
-        choice("epilogue", "output staging; library: slice if current, whole if fieldnotes", target,
-               {"library", "slice", "whole"}),
-        target_number("finalize", "1: fused finalize epilogue, twice the whole-tile staging", 0,
-                      {0, 1}),
-        target_number("min_stages", "stages the pipeline needs; 0 = 2 if current, 1 if fieldnotes",
-                      0, {0, 16}),
+        shape_parameter("m", "rows of A, over all groups", 128, kSide),
+        shape_parameter("n", "columns of B (of each group)", 4096, kSide),
+        shape_parameter("k", "elements of K", 4096, kSide),
+        shape_parameter("grouped", "1: grouped kernel, one GEMM an expert", 0, {0, 1}),
+        shape_parameter("groups", "experts that get rows; m is shared evenly", 1, {1, 65536}),
+        config_parameter("tile_m", "rows of a CTA's tile", 128, {1, 1024}, "TM", {64, 128, 256}),
+        config_parameter("tile_n", "columns of a CTA's tile", 128, {1, 1024}, "TN", {64, 128, 256}),
+        config_parameter("tile_k", "elements of K a stage (kernel names give bytes: half of it)",
+                         128, {16, 2048}, "TK", {128, 256}),
+        config_parameter("stages", "pipeline stages; 0 = as many as fit", 0, {0, 16}, "s", {}),
+        choice_parameter("library",
+                         "current: CUTLASS of August 2026; fieldnotes: the earlier estimate",
+                         target, {"current", "fieldnotes"}),
+        choice_parameter("epilogue",
+                         "output staging; library: slice if current, whole if fieldnotes", target,
+                         {"library", "slice", "whole"}),
+        target_parameter("finalize", "1: fused finalize epilogue, twice the whole-tile staging", 0,
+                         {0, 1}),
+        target_parameter("min_stages",
+                         "stages the pipeline needs; 0 = 2 if current, 1 if fieldnotes", 0,
+                         {0, 16}),
     };
   }
 

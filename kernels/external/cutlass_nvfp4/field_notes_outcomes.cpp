@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "kernels/number_text.hpp"
+#include "kernels/text.hpp"
 
 namespace smtwin {
 namespace {

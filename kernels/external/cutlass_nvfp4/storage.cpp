@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "arch/units.hpp"
-#include "kernels/number_text.hpp"
+#include "kernels/text.hpp"
 
 namespace smtwin {
 namespace {

@@ -28,7 +28,7 @@ double as_double(std::int64_t value) { return static_cast<double>(value); }
 SparseDecodeWork sparse_decode_work(const SparseDecodeShape& shape) {
   const double steps = as_double(ceil_div(shape.tokens, shape.block_t));
   const double tokens = as_double(shape.tokens);
-  const double heads = as_double(shape.heads_per_cta);
+  const double heads = shape.heads_per_cta;
   const double tile_t = as_double(shape.block_t);
   const double warps = as_double(shape.num_warps);
   const double row = as_double(kPaddedDim * kBf16Bytes);
@@ -69,7 +69,7 @@ SparseDecodeWork sparse_decode_work(const SparseDecodeShape& shape) {
   cta.warp_instructions = steps * per_step;
   cta.steps = steps;
   cta.step_read_bytes = tile_t * (kSparseDecodeCacheRowBytes + kSparseDecodeIndexBytes);
-  cta.loads_in_flight = as_double(std::max<std::int64_t>(shape.num_stages - 1, 1));
+  cta.loads_in_flight = as_double(std::max<std::int64_t>(shape.num_stages - 1, 0));
 
   work.score_repeats = scores.repeats;
   work.score_shared_bytes = scores.shared_read_bytes / tile_t;

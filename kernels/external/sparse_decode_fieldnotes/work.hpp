@@ -10,10 +10,10 @@
 //                others, so eight warps load twice what four do, and none of it is new work
 //   softmax      repeated with the scores; the accumulator is rescaled every tile
 //   values       BLOCK_H x 576 x BLOCK_T, columns shared by the warps without repeats
-// This is why doubling num_warps need not help. The shared-memory traffic counted here follows
-// what a kernel of this structure did on an H200: BLOCK_H 16 with w8 against w4 1.66 (measured
-// 1.67), BLOCK_H 32 against 16 a head group 1.44 (measured 1.45). Left out: bank conflicts, which
-// that kernel has (about four times the time of these bytes).
+// This is why doubling num_warps need not help. The shared-memory bytes counted here rise as the
+// time of a kernel of this structure did on an H200: 1.67 from w4 to w8 at BLOCK_H 16 (measured
+// 1.67), 1.45 from BLOCK_H 16 to 32 per head group (measured 1.45). In absolute time that kernel
+// took about four times what these bytes cost at full rate; bank conflicts are not modelled.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@
 namespace smtwin {
 
 struct SparseDecodeShape {
-  std::int64_t heads_per_cta = 16;  // real ones; the last head group may have fewer than block_h
+  double heads_per_cta = 16;  // real ones, on average: the last head group may have fewer
   std::int64_t block_h = 16;
   std::int64_t block_t = 16;
   std::int64_t num_warps = 4;

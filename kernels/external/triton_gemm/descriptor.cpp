@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "arch/units.hpp"
-#include "kernels/number_text.hpp"
 #include "kernels/parameter_specs.hpp"
+#include "kernels/text.hpp"
 #include "kernels/triton_gemm_tile.hpp"
 
 namespace smtwin {
@@ -82,7 +82,7 @@ CtaWork cta_work(const Shape& shape, const Tiling& tiling, const TritonConfig& c
                            outputs / kLanes + copy_instructions(outputs * out_bytes);
   work.steps = steps;
   work.step_read_bytes = work.global_read_bytes / steps;
-  work.loads_in_flight = static_cast<double>(std::max<std::int64_t>(config.num_stages - 1, 1));
+  work.loads_in_flight = static_cast<double>(std::max<std::int64_t>(config.num_stages - 1, 0));
   return work;
 }
 
@@ -100,15 +100,15 @@ class TritonGemm final : public KernelDescriptor {
   std::vector<ParameterSpec> parameters() const override {
     constexpr ValueRange kSide{1, kMaxSide};
     std::vector<ParameterSpec> specs = {
-        shape_number("m", "rows of A and C", 128, kSide),
-        shape_number("n", "columns of B and C", 4096, kSide),
-        shape_number("k", "columns of A, rows of B", 4096, kSide),
+        shape_parameter("m", "rows of A and C", 128, kSide),
+        shape_parameter("n", "columns of B and C", 4096, kSide),
+        shape_parameter("k", "columns of A, rows of B", 4096, kSide),
         data_type_parameter(0),
-        shape_number("out_bytes", "bytes of an output element", 2, {1, 4}),
+        shape_parameter("out_bytes", "bytes of an output element", 2, {1, 4}),
     };
     for (auto& spec : triton_config_parameters()) specs.push_back(spec);
-    specs.push_back(
-        config_number("split_k", "CTAs that share one output tile along K", 1, {1, 64}, "SK", {1}));
+    specs.push_back(config_parameter("split_k", "CTAs that share one output tile along K", 1,
+                                     {1, 64}, "SK", {1}));
     return specs;
   }
 

@@ -6,8 +6,8 @@
 
 #include "arch/error.hpp"
 #include "arch/units.hpp"
-#include "kernels/number_text.hpp"
 #include "kernels/parameter_specs.hpp"
+#include "kernels/text.hpp"
 #include "kernels/triton_gemm_tile.hpp"
 
 namespace smtwin {
@@ -80,7 +80,7 @@ CtaWork cta_work(const Shape& shape, const ExpertLoad& load, const TritonConfig&
                            copy_instructions(outputs * kOutputBytes);
   work.steps = steps;
   work.step_read_bytes = work.global_read_bytes / steps;
-  work.loads_in_flight = static_cast<double>(std::max<std::int64_t>(config.num_stages - 1, 1));
+  work.loads_in_flight = static_cast<double>(std::max<std::int64_t>(config.num_stages - 1, 0));
   return work;
 }
 
@@ -100,14 +100,16 @@ class TritonMoeGemm final : public KernelDescriptor {
   std::vector<ParameterSpec> parameters() const override {
     constexpr ValueRange kSide{1, kMaxSide};
     std::vector<ParameterSpec> specs = {
-        shape_number("tokens", "tokens in the batch", 16, kSide),
-        shape_number("experts", "experts of the layer on this GPU", 128, {1, 65536}),
-        shape_number("topk", "experts a token goes to", 8, {1, 1024}),
-        shape_number("hidden", "K of the product: the width of a token's row", 2048, kSide),
-        shape_number("n", "output width: 2 x expert width for gate and up together", 1536, kSide),
+        shape_parameter("tokens", "tokens in the batch", 16, kSide),
+        shape_parameter("experts", "experts of the layer on this GPU", 128, {1, 65536}),
+        shape_parameter("topk", "experts a token goes to", 8, {1, 1024}),
+        shape_parameter("hidden", "K of the product: the width of a token's row", 2048, kSide),
+        shape_parameter("n", "output width: 2 x expert width for gate and up together", 1536,
+                        kSide),
         data_type_parameter(kFp8),
-        choice("scales", "auto: block for fp8, none otherwise; block: 128-wide, every step",
-               ParameterRole::shape, {"auto", "none", "block"}),
+        choice_parameter("scales",
+                         "auto: block for fp8, none otherwise; block: 128-wide, every step",
+                         ParameterRole::shape, {"auto", "none", "block"}),
     };
     for (auto& spec : triton_config_parameters()) {
       if (spec.name == "block_m") spec.default_value = 16;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/number_text.hpp"
+#include "kernels/text.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdio>
 
@@ -21,6 +23,12 @@ std::string short_number(double value) {
   if (std::abs(value) >= 1000) return with_separators(std::llround(value));
   char text[32];
   std::snprintf(text, sizeof text, "%.3g", value);
+  return text;
+}
+
+std::string lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/number_text.hpp"
+#include "kernels/text.hpp"
 
 #include <limits>
 
 #include "tests/catch.hpp"
 
+using smtwin::lower_case;
 using smtwin::short_number;
 using smtwin::with_separators;
 
@@ -24,4 +25,9 @@ TEST_CASE("short numbers keep three digits and no exponent", "[unit]") {
   CHECK(short_number(2) == "2");
   CHECK(short_number(92.44) == "92.4");
   CHECK(short_number(12345.4) == "12,345");
+}
+
+TEST_CASE("names are compared in lower case", "[unit]") {
+  CHECK(lower_case("BLOCK_M") == "block_m");
+  CHECK(lower_case("") == "");
 }

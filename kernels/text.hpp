@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers inside the worked formulas that descriptors return: "61,568".
+// Text that descriptors produce and read: numbers in worked formulas ("61,568"), names in any case.
 #pragma once
 
 #include <cstdint>
@@ -12,5 +12,7 @@ std::string with_separators(std::int64_t value);
 
 // Up to three significant digits, no exponent: 0.125 -> "0.125", 92.4 -> "92.4".
 std::string short_number(double value);
+
+std::string lower_case(std::string text);  // ASCII letters only
 
 }  // namespace smtwin
