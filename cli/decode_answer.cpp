@@ -140,9 +140,9 @@ std::vector<std::string> notes_of(const DecodeAnswer& a) {
   }
   if (has_attention(a.model, AttentionKind::dsv4) && a.gpu.compute_capability.major == 12) {
     notes.push_back(
-        "today's engines fall back to slow indexer kernels on sm_120 (about 0.66 ms a "
-        "sequence and layer in public measurements of this model); modelled here is "
-        "what the chip could do");
+        "engines that lack sm_120 indexer kernels fall back to slow ones (about 0.66 ms a "
+        "sequence and ratio-4 layer in NVIDIA aiconfigurator's tables); modelled here is what "
+        "the chip could do");
   }
   return notes;
 }

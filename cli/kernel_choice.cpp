@@ -28,9 +28,9 @@ KernelChoice choose_kernel(const std::string& name, const std::string& config,
   for (const auto& [flag, text] : input.kernel_flags) {
     const ParameterSpec* parameter = find_parameter(parameters, flag);
     if (parameter == nullptr) {
-      std::vector<std::string> names;
-      for (const ParameterSpec& p : parameters) names.push_back(p.name);
-      throw UsageError("unknown flag \"--" + flag + '"' + did_you_mean(flag, names) +
+      std::vector<std::string> names = input.verb_flags;
+      for (const ParameterSpec& p : parameters) names.push_back("--" + p.name);
+      throw UsageError("unknown flag \"--" + flag + '"' + did_you_mean("--" + flag, names) +
                        " (smtwin kernels " + choice.kernel->name() + " lists the parameters)");
     }
     choice.given[parameter->name] = parse_parameter(*parameter, text);

@@ -80,9 +80,10 @@ std::vector<NextStep> next_steps(const SmSpec& sm, const KernelResources& kernel
 }
 
 std::string describe(const NextStep& step) {
-  std::string text = format_count(step.ctas) + (step.ctas == 1 ? " CTA (" : " CTAs (") +
-                     format_percent(step.theoretical_occupancy) + ")" +
-                     (step.needs.size() > 1 ? " needs both " : " at ");
+  std::string text =
+      format_count(step.ctas) + (step.ctas == 1 ? " CTA (" : " CTAs (") +
+      format_percent(step.theoretical_occupancy) + ")" +
+      (step.needs.size() > 1 ? (step.ctas == 1 ? " needs both " : " need both ") : " at ");
   for (std::size_t i = 0; i < step.needs.size(); ++i) {
     text += (i ? ", and " : "") + describe(step.needs[i]);
   }

@@ -49,7 +49,7 @@ Format parse_format(const std::string& text) {
   throw UsageError("--format " + quoted(text) + ": use table, json or csv");
 }
 
-// A message of CLI11 as one line without its capital letter and full stop.
+// A message as one line without its full stop.
 std::string one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   while (!text.empty() && (text.back() == ' ' || text.back() == '.')) text.pop_back();
@@ -71,6 +71,14 @@ std::vector<std::pair<std::string, std::string>> kernel_flags(const CLI::App& ap
                                                               const Verb& verb) {
   std::vector<std::pair<std::string, std::string>> pairs;
   const std::vector<std::string> rest = app.remaining();
+  const auto add = [&](const std::string& flag, const std::string& value) {
+    for (const auto& known : pairs) {
+      if (canonical_name(known.first) == canonical_name(flag.substr(2))) {
+        throw UsageError(flag + ": give it once, with one value (smtwin " + verb.name + " --help)");
+      }
+    }
+    pairs.emplace_back(flag.substr(2), value);
+  };
   for (std::size_t i = 0; i < rest.size(); ++i) {
     const std::string& word = rest[i];
     if (word.rfind("--", 0) != 0 || word.size() == 2) {
@@ -84,9 +92,9 @@ std::vector<std::pair<std::string, std::string>> kernel_flags(const CLI::App& ap
                        " (smtwin " + verb.name + " --help)");
     }
     if (equals != std::string::npos) {
-      pairs.emplace_back(flag.substr(2), word.substr(equals + 1));
+      add(flag, word.substr(equals + 1));
     } else if (i + 1 < rest.size() && rest[i + 1].rfind("--", 0) != 0) {
-      pairs.emplace_back(flag.substr(2), rest[++i]);
+      add(flag, rest[++i]);
     } else {
       throw UsageError(flag + ": a value is missing (smtwin " + verb.name + " --help)");
     }
@@ -127,9 +135,14 @@ int run_verb(const Verb& verb, std::vector<std::string> arguments, std::istream&
   } catch (const CLI::CallForHelp&) {
     write_all(out, app.help());
     return 0;
+  } catch (const CLI::ArgumentMismatch& e) {
+    const std::string text = e.what();  // "--threads: At Most 1 required but received 2"
+    throw UsageError(text.substr(0, text.find(':')) + ": give it once, with one value (smtwin " +
+                     verb.name + " --help)");
   } catch (const CLI::ParseError& e) {
     throw UsageError(one_line(e.what()) + " (smtwin " + verb.name + " --help)");
   }
+  input.verb_flags = flag_names(app);
   input.kernel_flags = kernel_flags(app, verb);
   input.format = parse_format(format);
 

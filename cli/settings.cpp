@@ -2,6 +2,7 @@
 #include "cli/settings.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "arch/error.hpp"
 #include "arch/gpu_spec_io.hpp"
@@ -26,6 +27,7 @@ std::vector<std::string> single_values(const std::vector<Setting>& settings) {
 RoutedSettings route_settings(const std::vector<std::string>& settings,
                               const KernelDescriptor* kernel, bool has_model) {
   RoutedSettings routed;
+  std::set<std::string> seen;
   for (const std::string& text : settings) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0 || trimmed(text.substr(equals + 1)).empty()) {
@@ -36,6 +38,10 @@ RoutedSettings route_settings(const std::vector<std::string>& settings,
                     .values = split_list(text.substr(equals + 1))};
     if (std::find(setting.values.begin(), setting.values.end(), "") != setting.values.end()) {
       throw UsageError("--set " + quoted(text) + ": a value of the list is empty");
+    }
+    if (!seen.insert(canonical_name(setting.path)).second) {
+      throw UsageError("--set " + setting.path + ": set twice; give several values as " +
+                       setting.path + "=v1,v2");
     }
     std::vector<std::string> known;
     if (kernel != nullptr) {

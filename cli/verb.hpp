@@ -27,6 +27,7 @@ struct VerbInput {
   std::vector<std::string> settings = {};  // --set, in order, as typed
   // "--heads 16" pairs that are no flag of the verb, for verbs with takes_kernel_parameters
   std::vector<std::pair<std::string, std::string>> kernel_flags = {};
+  std::vector<std::string> verb_flags = {};  // "--threads", ...: what an unknown one may mean
   Format format = Format::table;
   std::istream& in;   // for "-"
   std::ostream& err;  // warnings; stdout carries the report only

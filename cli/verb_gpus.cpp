@@ -28,6 +28,13 @@ std::string cc_text(const GpuSpec& gpu) {
          std::to_string(gpu.compute_capability.minor);
 }
 
+// Every name begins with the vendor's: left out where the line is short.
+std::string short_name(const GpuSpec& gpu) {
+  const std::string vendor = "NVIDIA ";
+  return gpu.display_name.rfind(vendor, 0) == 0 ? gpu.display_name.substr(vendor.size())
+                                                : gpu.display_name;
+}
+
 void print_list(std::ostream& out, const std::vector<GpuSpec>& gpus) {
   TextTable table({{"name", Align::left},
                    {"cc"},
@@ -44,7 +51,7 @@ void print_list(std::ostream& out, const std::vector<GpuSpec>& gpus) {
     table.add_row({g.name, cc_text(g), or_dash(g.sm_count, format_count),
                    format_bytes(g.sm.shared_bytes_per_sm), or_dash(g.l2_bytes, format_size),
                    or_dash(g.dram_bytes, format_size),
-                   or_dash(g.dram_bytes_per_s, format_bandwidth), g.display_name});
+                   or_dash(g.dram_bytes_per_s, format_bandwidth), short_name(g)});
   }
   table.print(out);
   print_wrapped(out, "note",
@@ -99,13 +106,20 @@ void print_one(std::ostream& out, const GpuChoice& choice) {
   print_wrapped(out, "file", choice.context.gpu_file);
   if (!g.aliases.empty()) print_wrapped(out, "also called", join(g.aliases, ", "));
   TextTable table({{"field", Align::left},
-                   {"value"},
-                   {"unit", Align::left},
+                   {"value", Align::left},
                    {"known from", Align::left},
                    {"source", Align::left}});
   for (const FieldInfo& f : describe_fields(g)) {
-    table.add_row({f.path, f.value, f.unit, std::string(to_string(f.source.provenance)),
-                   f.source.source + (f.source.note.empty() ? "" : " (" + f.source.note + ")")});
+    std::string source = f.source.source;
+    if (!f.source.note.empty()) source += " (" + f.source.note + ")";
+    std::string value = f.value;
+    if (value.find(',') != std::string::npos) {  // a list: too wide for its column
+      source = value + " " + f.unit + ": " + source;
+      value = "a list";
+    } else if (value != "null" && !f.unit.empty()) {
+      value += ' ' + f.unit;
+    }
+    table.add_row({f.path, value, std::string(to_string(f.source.provenance)), source});
   }
   table.print(out);
   for (const std::string& note : g.notes) print_wrapped(out, "note", note);

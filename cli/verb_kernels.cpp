@@ -7,7 +7,6 @@
 #include <memory>
 #include <ostream>
 
-#include "arch/gpu_catalog.hpp"
 #include "cli/kernel_choice.hpp"
 #include "cli/verb.hpp"
 
@@ -121,9 +120,10 @@ CsvTable one_csv(const KernelDescriptor& kernel) {
 Answer answer_one(const std::string& name, const VerbInput& input) {
   const auto answer = std::make_shared<KernelAnswer>();
   answer->kernel = &find_kernel(name);
-  // Any chip does to show the formulas; the first shipped one unless --gpu says which.
+  // Any chip does to show the formulas; --gpu says which.
+  constexpr const char* kShownOn = "rtx-pro-6000-server";
   const RoutedSettings settings = route_settings(input.settings, answer->kernel);
-  const std::string gpu = input.gpu.empty() ? gpu_names().front() : input.gpu;
+  const std::string gpu = input.gpu.empty() ? kShownOn : input.gpu;
   answer->gpu = choose_gpu(gpu, single_values(settings.gpu));
   const KernelChoice choice{.kernel = answer->kernel, .given = {}, .settings = settings};
   answer->instance = answer->kernel->instantiate(

@@ -121,8 +121,9 @@ Answer answer_one(const Flags& f, const VerbInput& input) {
   } else {
     if (!f.config.empty()) throw UsageError("--config needs --kernel");
     if (!input.kernel_flags.empty()) {
-      throw UsageError("unknown flag \"--" + input.kernel_flags.front().first +
-                       "\" (a kernel's parameters need --kernel; smtwin occupancy --help)");
+      const std::string flag = "--" + input.kernel_flags.front().first;
+      throw UsageError("unknown flag " + quoted(flag) + did_you_mean(flag, input.verb_flags) +
+                       " (a kernel's parameters need --kernel; smtwin occupancy --help)");
     }
     gpu = choose_gpu(input.gpu, single_values(route_settings(input.settings, nullptr).gpu));
     if (f.threads.empty() && f.regs.empty() && f.smem.empty() && f.static_smem.empty()) {

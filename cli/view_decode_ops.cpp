@@ -36,8 +36,11 @@ std::string shape_text(const StepOp& op) {
 
 std::string config_text(const OpTime& op) {
   if (!op.time.runs) return "none fits";
-  return op.op.kind == OpKind::collective ? std::string(to_string(op.time.provenance))
-                                          : op.time.config;
+  if (op.op.kind == OpKind::collective) return std::string(to_string(op.time.provenance));
+  // With blanks the last column can wrap.
+  std::string text = op.time.config;
+  std::replace(text.begin(), text.end(), '/', ' ');
+  return text;
 }
 
 void print_segment(std::ostream& out, const SegmentTime& segment, double step_s) {

@@ -31,7 +31,8 @@ std::string shared_taken(const OccupancyAnswer& a) {
 void print_resources(std::ostream& out, const OccupancyAnswer& a) {
   const SmSpec& sm = a.gpu.sm;
   const Residency& r = a.residency;
-  TextTable table({{"resource", Align::left},
+  TextTable table({{"resource      ", Align::left},  // as wide as the labels below
+
                    {"one CTA takes", Align::left},
                    {"an SM has", Align::left},
                    {"CTAs"},

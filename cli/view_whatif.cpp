@@ -165,6 +165,23 @@ void print_blocks(std::ostream& out, const std::vector<Line>& lines, const Whati
   }
 }
 
+// Overrides that several points share are listed once, with the first point that has them.
+void print_overrides_once(std::ostream& out, const WhatifAnswer& a) {
+  std::vector<std::string> said;
+  for (const WhatifPoint& p : a.points) {
+    std::vector<AppliedOverride> fresh;
+    for (const AppliedOverride& o : p.gpu.context.overrides) {
+      const std::string key = p.gpu.gpu.name + ' ' + o.path + ' ' + o.after;
+      if (std::find(said.begin(), said.end(), key) != said.end()) continue;
+      said.push_back(key);
+      fresh.push_back(o);
+    }
+    if (fresh.empty()) continue;
+    if (a.points.size() > 2) print_wrapped(out, "overrides of", p.label);
+    print_overrides(out, fresh);
+  }
+}
+
 }  // namespace
 
 void print_whatif(std::ostream& out, const WhatifAnswer& a) {
@@ -192,11 +209,7 @@ void print_whatif(std::ostream& out, const WhatifAnswer& a) {
     }
   }
   print_wrapped(out, "predicted", describe(a.options) + "; uncalibrated, so without an interval");
-  for (const WhatifPoint& p : a.points) {
-    if (p.gpu.context.overrides.empty()) continue;
-    print_wrapped(out, "overrides of", p.label);
-    print_overrides(out, p.gpu.context.overrides);
-  }
+  print_overrides_once(out, a);
 }
 
 }  // namespace smtwin

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "model/sharding.hpp"
+#include "model/step_ops.hpp"
 
 namespace smtwin {
 namespace {
@@ -26,10 +27,20 @@ ExpertFields expert_fields(const std::string& architecture) {
   return {};
 }
 
+// One layer of each kind: the rules see nothing that tells equal layers apart.
+std::vector<const LayerSpec*> distinct_layers(const ModelSpec& model) {
+  std::vector<const LayerSpec*> layers;
+  for (const std::vector<int>& kind : layer_kinds(model)) {
+    layers.push_back(&model.layers[static_cast<std::size_t>(kind.front())]);
+  }
+  return layers;
+}
+
 class Rules {
  public:
-  Rules(const ModelSpec& model, const Layout& layout)
-      : layout_(layout), expert_fields_(expert_fields(model.architecture)) {
+  Rules(const std::string& architecture, const std::vector<const LayerSpec*>& layers,
+        const Layout& layout)
+      : layout_(layout), expert_fields_(expert_fields(architecture)) {
     if (layout.tp % layout.ep != 0) {
       add("layout",
           "--ep " + std::to_string(layout.ep) + " does not divide --tp " +
@@ -37,9 +48,9 @@ class Rules {
           "--ep");
       return;
     }
-    for (const LayerSpec& layer : model.layers) check_attention(layer.attention);
-    for (const LayerSpec& layer : model.layers) check_mlp(layer);
-    for (const LayerSpec& layer : model.layers) check_projections(layer);
+    for (const LayerSpec* layer : layers) check_attention(layer->attention);
+    for (const LayerSpec* layer : layers) check_mlp(*layer);
+    for (const LayerSpec* layer : layers) check_projections(*layer);
   }
   std::vector<LayoutViolation> take() { return std::move(violations_); }
 
@@ -167,9 +178,12 @@ class Rules {
 
 std::vector<int> values_without_violation(const ModelSpec& model,
                                           const std::function<Layout(int)>& layout_of) {
+  const std::vector<const LayerSpec*> layers = distinct_layers(model);
   std::vector<int> values;
   for (int value = 1; value <= kLargestTp; ++value) {
-    if (Rules(model, layout_of(value)).take().empty()) values.push_back(value);
+    if (Rules(model.architecture, layers, layout_of(value)).take().empty()) {
+      values.push_back(value);
+    }
   }
   return values;
 }
@@ -177,7 +191,8 @@ std::vector<int> values_without_violation(const ModelSpec& model,
 }  // namespace
 
 std::vector<LayoutViolation> check_layout(const ModelSpec& model, const Layout& layout) {
-  std::vector<LayoutViolation> violations = Rules(model, layout).take();
+  std::vector<LayoutViolation> violations =
+      Rules(model.architecture, distinct_layers(model), layout).take();
   if (violations.empty()) return violations;
   const std::vector<int> tp = legal_tp(model, layout.ep);
   const std::vector<int> ep = values_without_violation(

@@ -97,12 +97,18 @@ void build_index_choice(StepBuilder& b, int query_norm) {
   b.resume();
 }
 
+// "(attn)", "(mlp)" after the name of a kernel that each block has.
+std::string label(const std::string& block) {
+  return "(" + (block == "attention" ? "attn" : block) + ')';
+}
+
 }  // namespace
 
 void begin_block(StepBuilder& b, const std::string& block) {
+  const std::string where = label(block);
   const std::int64_t streams = b.model().hyper_streams;
   if (streams == 0) {
-    b.add_norm("add + norm (" + block + ")");
+    b.add_norm("add + norm " + where);
     return;
   }
   const double state = b.row_bytes(streams * b.model().hidden);
@@ -110,24 +116,25 @@ void begin_block(StepBuilder& b, const std::string& block) {
   b.gemm("hyper_" + block, OpGroup::hyper_connections);
   // Each normalization divides rows, then columns.
   b.stream_kernel(
-      "hyper sinkhorn (" + block + ")",
+      "hyper sinkhorn " + where,
       {.read_bytes = weights,
        .write_bytes = weights,
        .ctas = b.rows(),
        .passes = 1,
        .fp32_flops = 4 * weights / kFp32Bytes * static_cast<double>(b.model().hyper_iterations)},
       OpGroup::hyper_connections);
-  b.stream_kernel("hyper sum (" + block + ")",
+  b.stream_kernel("hyper sum " + where,
                   {.read_bytes = state, .write_bytes = b.row_bytes(b.model().hidden)},
                   OpGroup::hyper_connections);
-  b.norm("norm (" + block + ")", b.model().hidden);
+  b.norm("norm " + where, b.model().hidden);
 }
 
 void end_block(StepBuilder& b, const std::string& block) {
+  const std::string where = label(block);
   const std::int64_t streams = b.model().hyper_streams;
   if (streams == 0) return;
   const double state = b.row_bytes(streams * b.model().hidden);
-  b.stream_kernel("hyper expand (" + block + ")",
+  b.stream_kernel("hyper expand " + where,
                   {.read_bytes = state + b.row_bytes(b.model().hidden), .write_bytes = state},
                   OpGroup::hyper_connections);
 }
@@ -159,7 +166,7 @@ void build_dsv4_attention(StepBuilder& b) {
                                    .write_bytes = b.row_bytes(heads * a.qk_rope_head_dim)});
   b.gemm("o_a", OpGroup::projections);
   b.gemm("o_b", OpGroup::projections);
-  b.all_reduce("all-reduce (attention)");
+  b.all_reduce("all-reduce (attn)");
   end_block(b, "attention");
 }
 

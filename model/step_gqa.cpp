@@ -59,7 +59,7 @@ void build_gqa_attention(StepBuilder& b) {
     b.activation("output gate", b.rows(), heads * a.v_head_dim, true);
   }
   b.gemm("o", OpGroup::projections);
-  b.all_reduce("all-reduce (attention)");
+  b.all_reduce("all-reduce (attn)");
 }
 
 }  // namespace smtwin

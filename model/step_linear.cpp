@@ -54,7 +54,7 @@ void build_linear_attention(StepBuilder& b) {
   b.stream_kernel("gated norm", {.read_bytes = 2 * value, .write_bytes = value, .passes = 2},
                   OpGroup::linear_attention);
   b.gemm("linear_out", OpGroup::linear_attention);
-  b.all_reduce("all-reduce (attention)");
+  b.all_reduce("all-reduce (attn)");
 }
 
 }  // namespace smtwin

@@ -129,7 +129,7 @@ void build_mla_attention(StepBuilder& b) {
   b.add_attention(latent_attention(b));
   b.gemm("kv_b_v", OpGroup::projections);
   b.gemm("o", OpGroup::projections);
-  b.all_reduce("all-reduce (attention)");
+  b.all_reduce("all-reduce (attn)");
 }
 
 }  // namespace smtwin

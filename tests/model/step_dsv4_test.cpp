@@ -47,7 +47,7 @@ TEST_CASE("projections of a layer over 4 ranks") {
   CHECK(shape(find_op(ops, "q_b")) == Shape{16, 8192, 1024, 1});
   CHECK(shape(find_op(ops, "o_a")) == Shape{16, 1024, 4096, 2});
   CHECK(shape(find_op(ops, "o_b")) == Shape{16, 4096, 2048, 1});
-  CHECK(find_op(ops, "all-reduce (attention)").message_bytes == 16 * 4096 * 2);
+  CHECK(find_op(ops, "all-reduce (attn)").message_bytes == 16 * 4096 * 2);
 }
 
 TEST_CASE("what sparse attention reads at each ratio") {
@@ -77,7 +77,7 @@ TEST_CASE("compressors run beside the queries, and attention waits for them") {
   CHECK(shape(find_op(ops, "compressor_kv")) == Shape{16, 512, 4096, 1});
   CHECK(find_op(ops, "compressor_kv").stream == 1);
   CHECK_FALSE(waits_for(ops, "qkv_a", "compressor_kv"));
-  CHECK(waits_for(ops, "compressor_kv", "norm (attention)"));
+  CHECK(waits_for(ops, "compressor_kv", "norm (attn)"));
   CHECK(waits_for(ops, "sparse attention", "compressor pooling"));
   // Overlapping blocks of 4 double the columns.
   CHECK(find_op(v4_layer(kIndexedLayer, 1, 16, 8192), "compressor_kv").n == 1024);
@@ -108,8 +108,8 @@ TEST_CASE("hyper-connections before and after both blocks") {
   CHECK(mix.pipe == MathPipe::fp32);
   CHECK(find_op(ops, "hyper sum (mlp)").read_bytes == 16 * 4 * 4096 * 2);
   CHECK(find_op(ops, "hyper expand (mlp)").write_bytes == 16 * 4 * 4096 * 2);
-  CHECK(test::index_of(ops, "hyper expand (attention)") >
-        test::index_of(ops, "all-reduce (attention)"));
+  CHECK(test::index_of(ops, "hyper expand (attn)") >
+        test::index_of(ops, "all-reduce (attn)"));
 }
 
 TEST_CASE("FP4 experts, one shared expert beside them") {

@@ -21,11 +21,11 @@ OpList llama_layer(const Layout& layout, const StepOptions& options) {
 
 TEST_CASE("the kernels of a Llama layer, in order") {
   CHECK(test::names(llama_layer({.tp = 1}, step_options(16, 1000))) ==
-        std::vector<std::string>{"add + norm (attention)", "qkv", "rope", "kv write", "attention",
+        std::vector<std::string>{"add + norm (attn)", "qkv", "rope", "kv write", "attention",
                                  "o", "add + norm (mlp)", "gate_up", "silu * mul", "down"});
   CHECK(test::names(llama_layer({.tp = 2}, step_options(16, 1000))) ==
-        std::vector<std::string>{"add + norm (attention)", "qkv", "rope", "kv write", "attention",
-                                 "o", "all-reduce (attention)", "add + norm (mlp)", "gate_up",
+        std::vector<std::string>{"add + norm (attn)", "qkv", "rope", "kv write", "attention",
+                                 "o", "all-reduce (attn)", "add + norm (mlp)", "gate_up",
                                  "silu * mul", "down", "all-reduce (mlp)"});
 }
 
@@ -64,7 +64,7 @@ TEST_CASE("tensor parallelism divides heads and widths") {
   CHECK(shape(find_op(ops, "down")) == Shape{16, 4096, 3584, 1});
   CHECK(find_op(ops, "attention").kv_bytes == 16 * 1000 * 1024.0);
   // Both all-reduces carry 16 rows of 4096 in bf16.
-  CHECK(find_op(ops, "all-reduce (attention)").message_bytes == 131'072);
+  CHECK(find_op(ops, "all-reduce (attn)").message_bytes == 131'072);
   CHECK(find_op(ops, "all-reduce (mlp)").message_bytes == 131'072);
   CHECK(find_op(ops, "all-reduce (mlp)").ranks == 4);
 }

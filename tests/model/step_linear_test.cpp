@@ -58,7 +58,7 @@ TEST_CASE("its projections and heads divide over ranks") {
   CHECK(shape(find_op(ops, "linear_in")) == Shape{16, 3088, 2048, 1});
   CHECK(shape(find_op(ops, "linear_out")) == Shape{16, 2048, 1024, 1});
   CHECK(find_op(ops, "gated delta rule").kv_bytes == 16 * 8 * 128 * 128 * 4.0);
-  CHECK(test::has_op(ops, "all-reduce (attention)"));
+  CHECK(test::has_op(ops, "all-reduce (attn)"));
 }
 
 TEST_CASE("Mamba-2 updates its state in three passes") {

@@ -54,7 +54,7 @@ TEST_CASE("the width of experts divides over tp, their number over ep") {
   CHECK(number.experts == 32);
   CHECK(number.weight_bytes == Approx(21.0 * 1536 * 2048 * 2));
   // Activations are on every rank: expert parallelism keeps both all-reduces.
-  CHECK(test::has_op(ops, "all-reduce (attention)"));
+  CHECK(test::has_op(ops, "all-reduce (attn)"));
   CHECK(find_op(ops, "all-reduce (mlp)").message_bytes == 16 * 2048 * 2);
   // One token: its 8 experts over 4 ranks are 2 on the busiest, with exactly representable sums.
   CHECK(find_op(qwen_layer({.tp = 4, .ep = 4}, 1), "experts_down").copies == 2);

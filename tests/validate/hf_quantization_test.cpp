@@ -135,6 +135,11 @@ TEST_CASE("compressed-tensors groups", "[unit]") {
                  "block_structure": [128, 128]})") == NumberFormat::fp8_block);
   CHECK(down(R"({"num_bits": 8, "type": "int"})") == NumberFormat::int8);
   CHECK(down(R"({"num_bits": 4, "type": "int", "group_size": 128})") == NumberFormat::int4);
+  const ModelSpec small_groups = read(quantized(
+      llama(), group(R"({"num_bits": 4, "type": "int", "group_size": 32})", "\"Linear\"")));
+  REQUIRE(small_groups.notes.size() == 1);
+  CHECK(small_groups.notes[0] ==
+        "int4 scales are counted per 128 elements; this checkpoint has group_size 32");
   const ModelSpec ignored =
       read(quantized(llama(), group(R"({"num_bits": 8, "type": "float"})", "\"Linear\"")));
   CHECK(format(ignored, "qkv") == NumberFormat::bf16);

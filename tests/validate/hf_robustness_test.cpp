@@ -139,6 +139,19 @@ TEST_CASE("sizes beyond reason are refused before anything is built", "[unit]") 
   refuse("intermediate_size", "100000001");
 }
 
+TEST_CASE("lists that would take minutes to match are refused", "[unit]") {
+  std::string entries;
+  for (int i = 0; i < 1'000; ++i)
+    entries += (i == 0 ? "\"*x" : ", \"*x") + std::to_string(i) + "*\"";
+  const std::string list = R"({"quant_method": "fp8", "ignore": [)" + entries + "]}";
+  CHECK(read_message(with(llama(), {{"quantization_config", list}})) == "no error");
+  CHECK(
+      read_message(with(llama(), {{"quantization_config", list}, {"num_hidden_layers", "10000"}}))
+          .rfind("config.json: /num_hidden_layers: 10000 layers times 1000 list entries with * or "
+                 "re: are too many to match; allowed: ",
+                 0) == 0);
+}
+
 TEST_CASE("the largest sizes that pass do not overflow", "[unit]") {
   const ModelSpec model = read(with(qwen3_moe(), {{"hidden_size", "100000000"},
                                                   {"num_attention_heads", "65536"},

@@ -55,8 +55,8 @@ const std::map<std::string, Counts>& published() {
       // pages.
       {"meta-llama--Meta-Llama-3.1-405B", {405.9, 0}},
       {"mistralai--Mixtral-8x7B-v0.1", {46.70, 12.88}},
-      // 37.55 with both tables of 0.93; the 36.6 that the maker's notes on the weights give ("with
-      // embedding and head") leaves one of them out.
+      // 37.55 with both tables of 0.93. The maker's notes on the weights say 36.7 "including"
+      // both; the matrices add up to that only without one of them.
       {"deepseek-ai--DeepSeek-V3", {671.0, 37.6}},
       {"deepseek-ai--DeepSeek-R1", {671.0, 37.6}},
       // The input table of 0.58 is not in the active count of the model card.

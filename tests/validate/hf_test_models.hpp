@@ -9,6 +9,7 @@
 
 #include "arch/error.hpp"
 #include "model/model_spec.hpp"
+#include "tests/catch.hpp"
 #include "validate/observations/hf_config.hpp"
 
 namespace smtwin::test {
@@ -98,6 +99,18 @@ inline bool has_matrix(const LayerSpec& layer, const std::string& name) {
     if (m.name == name) return true;
   }
   return false;
+}
+
+inline void check_shape(const LayerSpec& layer, const std::string& name, std::int64_t out,
+                        std::int64_t in, Shard shard, std::int64_t copies = 1,
+                        std::int64_t bias = 0) {
+  INFO(name);
+  const WeightMatrix& m = matrix(layer, name);
+  CHECK(m.out == out);
+  CHECK(m.in == in);
+  CHECK(m.copies == copies);
+  CHECK(m.shard == shard);
+  CHECK(m.bias == bias);
 }
 
 // The message of the Error that an action throws; "no error" otherwise.

@@ -86,6 +86,15 @@ void read_common(HfModel& model) {
   const HfObject& config = model.config;
   ModelSpec& spec = model.spec;
   model.layers = config.integer("num_hidden_layers", kLayerCount);
+  // Real lists have a few hundred entries with '*' for less than a hundred layers.
+  constexpr std::int64_t kMostMatches = 200'000;
+  const auto entries = static_cast<std::int64_t>(model.quantization.tried_entries());
+  if (entries * model.layers > kMostMatches) {
+    config.fail("num_hidden_layers",
+                std::to_string(model.layers) + " layers times " + std::to_string(entries) +
+                    " list entries with * or re: are too many to match; allowed: a product of " +
+                    std::to_string(kMostMatches));
+  }
   spec.hidden = config.integer("hidden_size", kWidth);
   spec.vocabulary = config.integer("vocab_size", kWidth);
   spec.max_context = config.integer("max_position_embeddings", kTokens);

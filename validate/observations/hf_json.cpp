@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kLargestFileBytes = 16u << 20;
 constexpr int kDeepestNesting = 64;
 
-// Keys come from the file: control characters would break the one line of a message.
+// Keys and values come from the file: control characters would break the one line of a message.
 std::string printable(const std::string& text, std::size_t longest) {
   std::string out;
   for (const char c : text.substr(0, longest)) {
@@ -145,7 +145,9 @@ std::string HfObject::found(std::string_view key) const {
 
 void HfObject::fail(std::string_view key, const std::string& complaint) const {
   const std::string where = pointer(key);
-  std::string message = document_->file_name + ": " + where + ": " + complaint;
+  constexpr std::size_t kLongestComplaint = 2'000;
+  std::string message =
+      document_->file_name + ": " + where + ": " + printable(complaint, kLongestComplaint);
   for (const HfOverride& change : document_->overrides) {
     if (change.pointer == where) message += " (set by the user)";
   }

@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::size_t kLongestExpression = 256;
 constexpr long kMostRepetitions = 100;
-constexpr std::size_t kMostPatterns = 4'000;  // real lists have up to a few hundred with '*'
 
 // libstdc++'s default matcher backtracks, so that "(a*)*b" takes exponential time; its other one
 // does not.
@@ -116,7 +115,6 @@ bool wildcard_match(const std::string& pattern, const std::string& text) {
 }
 
 bool HfModulePatterns::add(const std::string& pattern) {
-  if (wildcards_.size() + anchored_.size() + expressions_.size() > kMostPatterns) return false;
   if (pattern.rfind("re:", 0) == 0) {
     const std::string expression = pattern.substr(3);
     if (expression.size() > kLongestExpression || repeats_too_often(expression)) return false;
@@ -138,16 +136,18 @@ bool HfModulePatterns::add(const std::string& pattern) {
   const std::string name = tensor ? pattern.substr(0, pattern.size() - suffix.size()) : pattern;
   if (name.find_first_of("*?") == std::string::npos) {
     plain_.insert(name);
-  } else if (std::find(wildcards_.begin(), wildcards_.end(), name) == wildcards_.end()) {
+  } else {
     wildcards_.push_back(name);
     wildcards_.push_back(name + ".*");  // children of what it names
   }
   return true;
 }
 
-bool HfModulePatterns::empty() const {
-  return plain_.empty() && wildcards_.empty() && anchored_.empty() && expressions_.empty();
+std::size_t HfModulePatterns::tried_entries() const {
+  return wildcards_.size() / 2 + anchored_.size() + expressions_.size();
 }
+
+bool HfModulePatterns::empty() const { return plain_.empty() && tried_entries() == 0; }
 
 bool HfModulePatterns::matches(const std::string& module) const {
   for (const std::string& wildcard : anchored_) {

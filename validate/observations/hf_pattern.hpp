@@ -23,11 +23,12 @@ class HfModulePatterns {
   HfModulePatterns(HfModulePatterns&&) noexcept;
   HfModulePatterns& operator=(HfModulePatterns&&) noexcept;
 
-  // False when a "re:" entry is not a regular expression, or when matching could take unreasonably
-  // long: a strange expression, or thousands of entries with '*'.
+  // False when a "re:" entry is not a regular expression, or a strange one whose matching could
+  // take unreasonably long.
   [[nodiscard]] bool add(const std::string& pattern);
   bool matches(const std::string& module) const;
   bool empty() const;
+  std::size_t tried_entries() const;  // that matches() must try one by one
 
  private:
   struct Expression;  // of the regular-expression library

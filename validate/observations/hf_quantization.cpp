@@ -2,86 +2,15 @@
 #include "validate/observations/hf_quantization.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+
+#include "validate/observations/hf_formats.hpp"
 
 namespace smtwin {
 namespace {
 
-constexpr HfRange kBits{.minimum = 1, .maximum = 64};
-constexpr HfRange kGroup{.minimum = -1, .maximum = 1 << 20};
-constexpr std::int64_t kFp8Block = 128;
-constexpr std::int64_t kNvfp4Group = 16;
-constexpr std::int64_t kMxfp4Group = 32;
-constexpr std::int64_t kInt4Group = 128;
-
-void require_fp8_block(const HfObject& where, const char* key) {
-  const std::vector<std::int64_t> block = where.integers(key, {.minimum = 1, .maximum = 1 << 20});
-  if (block != std::vector<std::int64_t>{kFp8Block, kFp8Block}) {
-    std::string found;
-    for (const std::int64_t side : block)
-      found += (found.empty() ? "" : ", ") + std::to_string(side);
-    where.fail(key, "a scale block of [" + found + "] is not modelled; modelled: [128, 128]");
-  }
-}
-
-void require_nvfp4_group(const HfObject& where) {
-  const std::int64_t group = where.integer_or("group_size", kNvfp4Group, kGroup);
-  if (group != kNvfp4Group && group > 0) where.not_modelled("group_size", "16 for NVFP4");
-}
-
-// A modelopt name of a format; nullopt for MIXED_PRECISION and null.
-std::optional<NumberFormat> modelopt_format(const HfObject& where, const std::string& key) {
-  static const std::map<std::string, NumberFormat> kFormats{
-      {"FP8", NumberFormat::fp8},
-      {"FP8_PER_CHANNEL_PER_TOKEN", NumberFormat::fp8},
-      {"FP8_PB_WO", NumberFormat::fp8_block},
-      {"NVFP4", NumberFormat::nvfp4},
-      {"NVFP4_AWQ", NumberFormat::nvfp4},
-      {"W4A8_MXFP4_FP8", NumberFormat::mxfp4},
-      {"W4A16_AWQ", NumberFormat::int4},
-      {"W4A8_AWQ", NumberFormat::int4},
-      {"INT4_AWQ", NumberFormat::int4},
-  };
-  const auto name = where.optional_text(key);
-  if (!name || *name == "MIXED_PRECISION") return std::nullopt;
-  const auto found = kFormats.find(*name);
-  if (found == kFormats.end()) {
-    std::string modelled = "MIXED_PRECISION";
-    for (const auto& [known, format] : kFormats) modelled += ", " + known;
-    where.not_modelled(key, modelled);
-  }
-  if (found->second == NumberFormat::nvfp4) require_nvfp4_group(where);
-  return found->second;
-}
-
-// The weights of a compressed-tensors group; nullopt when they are not quantized.
-std::optional<NumberFormat> group_format(const HfObject& group) {
-  const auto weights = group.optional_object("weights");
-  if (!weights) return std::nullopt;
-  const std::int64_t bits = weights->integer("num_bits", kBits);
-  const std::string type = weights->text("type");
-  const std::string strategy = weights->optional_text("strategy").value_or("");
-  if (type == "float" && bits == 8) {
-    if (strategy == "block" || weights->has("block_structure")) {
-      require_fp8_block(*weights, "block_structure");
-      return NumberFormat::fp8_block;
-    }
-    if (strategy == "group") weights->not_modelled("strategy", "tensor, channel, block for fp8");
-    return NumberFormat::fp8;
-  }
-  if (type == "float" && bits == 4) {
-    const std::int64_t elements = weights->integer("group_size", kGroup);
-    if (elements == kNvfp4Group) return NumberFormat::nvfp4;
-    if (elements == kMxfp4Group) return NumberFormat::mxfp4;
-    weights->not_modelled("group_size", "16 (NVFP4), 32 (MXFP4)");
-  }
-  if (type == "int" && bits == 4) return NumberFormat::int4;
-  if (type == "int" && bits == 8) return NumberFormat::int8;
-  if (type == "int" || type == "float") {
-    weights->not_modelled("num_bits", "4 and 8 for type int and float");
-  }
-  weights->not_modelled("type", "\"int\", \"float\"");
-}
+constexpr std::int64_t kInt4Group = 128;  // what the bytes of int4 are counted with
 
 }  // namespace
 
@@ -185,6 +114,7 @@ void HfQuantization::read_groups(const HfObject& q) {
     const HfObject group = groups.object(name);
     const auto format = group_format(group);
     if (!format) continue;
+    if (*format == NumberFormat::int4) note_int4_group(group.object("weights"));
     Rule rule;
     rule.format = *format;
     const auto targets = group.optional_texts("targets");
@@ -215,14 +145,17 @@ void HfQuantization::read_modelopt(const HfObject& q) {
   read_kv_cache(q);
 }
 
+void HfQuantization::note_int4_group(const HfObject& where) {
+  const std::int64_t group = where.integer_or("group_size", kInt4Group, kQuantGroup);
+  if (group == kInt4Group) return;
+  notes_.push_back("int4 scales are counted per 128 elements; this checkpoint has group_size " +
+                   std::to_string(group));
+}
+
 void HfQuantization::read_int4(const HfObject& q) {
-  const std::int64_t bits = q.integer("bits", kBits);
+  const std::int64_t bits = q.integer("bits", kQuantBits);
   if (bits != 4) q.not_modelled("bits", "4");
-  const std::int64_t group = q.integer_or("group_size", kInt4Group, kGroup);
-  if (group != kInt4Group) {
-    notes_.push_back("int4 scales are counted per 128 elements; this checkpoint has group_size " +
-                     std::to_string(group));
-  }
+  note_int4_group(q);
   if (q.boolean_or("lm_head", false)) q.not_modelled("lm_head", "false");
   add_everything(NumberFormat::int4);
   read_ignored(q);
@@ -262,30 +195,13 @@ void HfQuantization::read_ignored(const HfObject& q) {
 }
 
 void HfQuantization::read_kv_cache(const HfObject& q) {
-  if (const auto scheme = q.optional_object("kv_cache_scheme")) {
-    const std::int64_t bits = scheme->integer("num_bits", kBits);
-    const std::string type = scheme->text("type");
-    if (type == "float" && bits == 8) {
-      kv_format_ = NumberFormat::fp8;
-    } else if (type == "float" && bits == 4) {
-      kv_format_ = NumberFormat::nvfp4;
-    } else if (type == "int" && bits == 8) {
-      kv_format_ = NumberFormat::int8;
-    } else {
-      scheme->not_modelled("num_bits", "8 (float, int), 4 (float)");
-    }
-  }
-  if (const auto algorithm = q.optional_text("kv_cache_quant_algo")) {
-    if (*algorithm == "FP8") {
-      kv_format_ = NumberFormat::fp8;
-    } else if (*algorithm == "NVFP4") {
-      kv_format_ = NumberFormat::nvfp4;
-    } else if (*algorithm == "INT8") {
-      kv_format_ = NumberFormat::int8;
-    } else {
-      q.not_modelled("kv_cache_quant_algo", "\"FP8\", \"NVFP4\", \"INT8\", null");
-    }
-  }
+  if (const auto format = kv_cache_format(q)) kv_format_ = *format;
+}
+
+std::size_t HfQuantization::tried_entries() const {
+  std::size_t entries = ignored_.tried_entries();
+  for (const Rule& rule : rules_) entries += rule.modules.tried_entries();
+  return entries;
 }
 
 NumberFormat HfQuantization::format_of(const std::vector<std::string>& names, bool expert) const {

@@ -33,6 +33,7 @@ class HfQuantization {
   // `names`: spellings of the module's full name, any of which a list may use.
   NumberFormat format_of(const std::vector<std::string>& names, bool expert) const;
   NumberFormat base() const { return base_; }
+  std::size_t tried_entries() const;  // of all lists, that each module is matched with one by one
   NumberFormat kv_format() const { return kv_format_; }
   const std::vector<std::string>& notes() const { return notes_; }
 
@@ -49,6 +50,7 @@ class HfQuantization {
   void read_groups(const HfObject& q);
   void read_modelopt(const HfObject& q);
   void read_int4(const HfObject& q);
+  void note_int4_group(const HfObject& where);
   void read_quantized_layers(const HfObject& q);
   void read_ignored(const HfObject& q);
   void read_kv_cache(const HfObject& q);

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// smtwin validate, host half: predictions against tables from anywhere. --occupancy holds what a
+// driver said about residency, --compiled what a compiler produced. Exit 1 when any row differs.
+#include <CLI/CLI.hpp>
+
+#include <fstream>
+#include <memory>
+#include <optional>
+
+#include "arch/error.hpp"
+#include "arch/gpu_catalog.hpp"
+#include "cli/settings.hpp"
+#include "cli/validate_views.hpp"
+#include "cli/verb.hpp"
+
+namespace smtwin {
+namespace {
+
+struct Flags {
+  std::string occupancy, compiled;
+};
+
+// `in` for "-", else the opened file.
+std::istream& open_table(const std::string& path, std::ifstream& file, std::istream& in) {
+  if (path == "-") return in;
+  file.open(path, std::ios::binary);
+  if (!file) throw DataError(path + ": cannot be read; give a CSV file, or - for stdin");
+  return file;
+}
+
+std::string shown_name(const std::string& path) { return path == "-" ? "stdin" : path; }
+
+Answer answer_occupancy_table(const std::string& path, const VerbInput& input) {
+  const GpuChoice gpu =
+      choose_gpu(input.gpu, single_values(route_settings(input.settings, nullptr).gpu));
+  std::ifstream file;
+  const auto score = std::make_shared<OccupancyScore>(
+      score_occupancy_table(open_table(path, file, input.in), shown_name(path), gpu.gpu));
+  return {.context = gpu.context,
+          .exit_code = score->agrees() ? 0 : 1,
+          .table = [score, name = gpu.gpu.name](
+                       std::ostream& out) { print_occupancy_score(out, *score, name); },
+          .json = [score] { return occupancy_score_json(*score); },
+          .csv = [score](std::ostream& out) { write_occupancy_score_csv(out, *score); }};
+}
+
+// Each row names its chip; rows of the chip that --gpu names use that GPU with its overrides.
+Answer answer_compiled_table(const std::string& path, const VerbInput& input) {
+  const std::vector<std::string> settings =
+      single_values(route_settings(input.settings, nullptr).gpu);
+  if (!settings.empty() && input.gpu.empty()) throw UsageError("--set needs --gpu here");
+  std::optional<GpuChoice> gpu;
+  if (!input.gpu.empty()) gpu = choose_gpu(input.gpu, settings);
+  const auto gpu_of = [&](ComputeCapability cc) {
+    return gpu && gpu->gpu.compute_capability == cc ? gpu->gpu : find_gpu(architecture_name(cc));
+  };
+  std::ifstream file;
+  const auto score = std::make_shared<CompiledScore>(
+      score_compiled_table(open_table(path, file, input.in), shown_name(path), gpu_of));
+  return {.context = gpu ? gpu->context : ReportContext{},
+          .exit_code = score->agrees() ? 0 : 1,
+          .table = [score](std::ostream& out) { print_compiled_score(out, *score); },
+          .json = [score] { return compiled_score_json(*score); },
+          .csv = [score](std::ostream& out) { write_compiled_score_csv(out, *score); }};
+}
+
+}  // namespace
+
+Verb validate_verb() {
+  const auto flags = std::make_shared<Flags>();
+  return {.name = "validate",
+          .summary = "predictions against tables of driver answers or compiled kernels",
+          .example = "validate --occupancy tests/golden/validate_occupancy/rows.csv --gpu h200-sxm",
+          .takes_gpu = true,
+          .takes_kernel_parameters = false,
+          .add_flags =
+              [flags](CLI::App& app) {
+                app.add_option("--occupancy", flags->occupancy,
+                               "CSV: cc,regs,static_smem,threads,dyn_smem,carveout,api_blocks"
+                               "[,measured_blocks]; - for stdin");
+                app.add_option("--compiled", flags->compiled,
+                               "CSV of compiled kernels with their shared bytes; - for stdin");
+              },
+          .answer =
+              [flags](const VerbInput& input) {
+                if (flags->occupancy.empty() == flags->compiled.empty()) {
+                  throw UsageError(
+                      "validate needs one of --occupancy FILE.csv --gpu G and "
+                      "--compiled FILE.csv");
+                }
+                return flags->occupancy.empty() ? answer_compiled_table(flags->compiled, input)
+                                                : answer_occupancy_table(flags->occupancy, input);
+              }};
+}
+
+}  // namespace smtwin
