@@ -63,8 +63,7 @@ std::string label(Bound bound) {
 }
 
 void add_time_flags(CLI::App& app, TimeFlags& flags) {
-  app.add_option("--l2", flags.l2,
-                 "cold (deployment: other kernels ran in between) or warm (benchmark replay)");
+  app.add_option("--l2", flags.l2, "cold (deployment) or warm (benchmark replay)");
   app.add_option("--launch", flags.launch, "graph (replayed CUDA graph) or stream");
 }
 

@@ -43,6 +43,25 @@ std::string describe(const Need& need) {
 std::vector<NextStep> next_steps(const SmSpec& sm, const KernelResources& kernel,
                                  const Residency& r) {
   std::vector<NextStep> steps;
+  switch (r.verdict) {
+    case LaunchVerdict::threads_exceed_cta_limit:
+    case LaunchVerdict::threads_exceed_function_limit:
+    case LaunchVerdict::registers_exceed_thread_limit:
+    case LaunchVerdict::cluster_exceeds_limit:
+      return steps;  // nothing below matters before that is mended; the refusal says how
+    case LaunchVerdict::shared_needs_opt_in: {
+      KernelResources opted_in = kernel;
+      opted_in.shared_opt_in = true;
+      const std::int32_t ctas = resident_ctas(sm, opted_in).ctas_per_sm;
+      steps.push_back({.ctas = ctas,
+                       .theoretical_occupancy = occupancy_of(sm, ctas, kernel.threads_per_cta),
+                       .needs = {},
+                       .already_allow = {}});
+      break;
+    }
+    default:
+      break;
+  }
   std::vector<std::int32_t> counts;
   for (const Cliff& cliff : r.cliffs) {
     if (counts.empty() || counts.back() != cliff.ctas) counts.push_back(cliff.ctas);
@@ -65,7 +84,14 @@ std::vector<NextStep> next_steps(const SmSpec& sm, const KernelResources& kernel
           continue;
         }
         possible = possible && cliff->at_most >= (resource == Limiter::registers ? 1 : 0);
-        step.needs.push_back({resource, cliff->at_most, cliff->reduce_by});
+        Need need{resource, cliff->at_most, cliff->reduce_by};
+        if (resource == Limiter::shared_memory && !kernel.shared_opt_in &&
+            need.at_most > sm.shared_bytes_per_cta_default) {
+          // Without opt-in the default limit comes first.
+          need.at_most = sm.shared_bytes_per_cta_default;
+          need.reduce_by = r.shared_bytes_requested - need.at_most;
+        }
+        step.needs.push_back(need);
       }
       if (possible && !step.needs.empty()) steps.push_back(step);
     }
@@ -76,14 +102,24 @@ std::vector<NextStep> next_steps(const SmSpec& sm, const KernelResources& kernel
                        .already_allow = {}});
     }
   }
-  return steps;
+  // Of several counts that the same change reaches, the largest.
+  std::vector<NextStep> distinct;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const bool superseded =
+        std::any_of(steps.begin() + static_cast<std::ptrdiff_t>(i) + 1, steps.end(),
+                    [&](const NextStep& later) {
+                      return !later.needs.empty() && later.needs == steps[i].needs;
+                    });
+    if (!superseded) distinct.push_back(steps[i]);
+  }
+  return distinct;
 }
 
 std::string describe(const NextStep& step) {
-  std::string text =
-      format_count(step.ctas) + (step.ctas == 1 ? " CTA (" : " CTAs (") +
-      format_percent(step.theoretical_occupancy) + ")" +
-      (step.needs.size() > 1 ? (step.ctas == 1 ? " needs both " : " need both ") : " at ");
+  std::string text = format_count(step.ctas) + (step.ctas == 1 ? " CTA (" : " CTAs (") +
+                     format_percent(step.theoretical_occupancy) + ")";
+  if (step.needs.empty()) return text + " with opt-in, nothing else changed";
+  text += step.needs.size() == 1 ? " at " : step.ctas == 1 ? " needs both " : " need both ";
   for (std::size_t i = 0; i < step.needs.size(); ++i) {
     text += (i ? ", and " : "") + describe(step.needs[i]);
   }
@@ -128,7 +164,8 @@ std::string describe_refusal(const GpuSpec& gpu, const KernelResources& kernel,
              " of shared memory fit, but are more than the default limit of " +
              format_bytes(sm.shared_bytes_per_cta_default) +
              "; set cudaFuncAttributeMaxDynamicSharedMemorySize (up to " +
-             format_bytes(sm.shared_bytes_per_cta_optin) + ")";
+             format_bytes(sm.shared_bytes_per_cta_optin) + "), or ask for " +
+             format_bytes(r.shared_bytes_requested - sm.shared_bytes_per_cta_default) + " less";
     case LaunchVerdict::shared_exceeds_cta_limit: {
       // The request, or what it becomes in allocation units, is over; both against one limit.
       const std::int64_t most = sm.shared_bytes_per_cta_optin;

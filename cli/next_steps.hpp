@@ -14,13 +14,14 @@ struct Need {
   Limiter resource = Limiter::shared_memory;  // warps means threads of a CTA
   std::int64_t at_most = 0;
   std::int64_t reduce_by = 0;
+  friend bool operator==(const Need&, const Need&) = default;
 };
 
 // All needs together give `ctas`; a change of the listed values and nothing else.
 struct NextStep {
   std::int32_t ctas = 0;
-  double theoretical_occupancy = 0;  // with the threads of the step
-  std::vector<Need> needs;
+  double theoretical_occupancy = 0;    // with the threads of the step
+  std::vector<Need> needs;             // none: only the opt-in is missing
   std::vector<Limiter> already_allow;  // resources that limited nothing at this count
 };
 

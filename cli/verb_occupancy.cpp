@@ -116,7 +116,7 @@ Answer answer_one(const Flags& f, const VerbInput& input) {
     instance = choice.kernel->instantiate(
         complete_parameters(*choice.kernel, with_settings(choice)), gpu.gpu);
     kernel = instance->resources;
-    notes = instance->assumptions;
+    notes.push_back("registers: " + instance->registers_source);
     if (!instance->impossible.empty()) notes.push_back(instance->impossible);
   } else {
     if (!f.config.empty()) throw UsageError("--config needs --kernel");
@@ -151,6 +151,12 @@ Answer answer_one(const Flags& f, const VerbInput& input) {
 }
 
 Answer answer_many(const Flags& f, const VerbInput& input) {
+  for (const std::string* text : {&f.threads, &f.regs, &f.smem, &f.static_smem, &f.carveout,
+                                  &f.cluster, &f.barriers, &f.max_threads, &f.kernel}) {
+    if (!text->empty() || !input.kernel_flags.empty() || f.no_opt_in) {
+      throw UsageError("--from takes every kernel from its file; leave out the other flags");
+    }
+  }
   const std::vector<std::string> settings =
       single_values(route_settings(input.settings, nullptr).gpu);
   std::optional<GpuChoice> choice;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The occupancy report for people: the resource table with its limiters, what is resident, and
 // the way to more.
+#include <algorithm>
 #include <ostream>
 
 #include "cli/kernel_choice.hpp"
@@ -13,19 +14,19 @@ std::string limit_text(std::int32_t limit) {
   return limit == kUnlimited ? "no limit" : format_count(limit);
 }
 
+// "61,568 + 1,024 reserved B"; with static bytes "1 + 49,152 + 1,024 reserved -> 50,304 B".
 std::string shared_taken(const OccupancyAnswer& a) {
   const KernelResources& k = a.kernel;
   const std::int64_t reserved = a.gpu.sm.shared_bytes_reserved_per_cta;
+  const std::int64_t allocated = a.residency.shared_bytes_allocated;
   std::string text;
-  if (k.static_shared_bytes > 0) text = format_count(k.static_shared_bytes) + " static + ";
+  if (k.static_shared_bytes > 0) text = format_count(k.static_shared_bytes) + " + ";
   text += format_count(k.dynamic_shared_bytes);
-  if (k.static_shared_bytes > 0) text += " dynamic";
   if (reserved > 0) text += " + " + format_count(reserved) + " reserved";
-  text += " B";
-  if (a.residency.shared_bytes_allocated != a.residency.shared_bytes_requested + reserved) {
-    text += " -> " + format_count(a.residency.shared_bytes_allocated) + " B";
+  if (allocated != a.residency.shared_bytes_requested + reserved) {
+    text += " -> " + format_count(allocated);
   }
-  return text;
+  return text + " B";
 }
 
 void print_resources(std::ostream& out, const OccupancyAnswer& a) {
@@ -46,7 +47,9 @@ void print_resources(std::ostream& out, const OccupancyAnswer& a) {
       r.carveout_bytes > 0 ? format_bytes(r.carveout_bytes) : format_bytes(sm.shared_bytes_per_sm);
   add(Limiter::shared_memory, shared_taken(a), carveout, r.limits.shared_memory);
   add(Limiter::registers,
-      format_count(r.warps_per_cta) + " warps x " + format_count(r.registers_per_warp),
+      a.kernel.registers_per_thread == 0
+          ? "not counted"
+          : format_count(r.warps_per_cta) + " warps x " + format_count(r.registers_per_warp),
       format_count(sm.partitions_per_sm) + " x " +
           format_count(sm.registers_per_sm / sm.partitions_per_sm),
       r.limits.registers);
@@ -61,8 +64,9 @@ void print_resources(std::ostream& out, const OccupancyAnswer& a) {
 }
 
 void print_growth(std::ostream& out, const OccupancyAnswer& a, std::string label_text) {
-  for (const NextStep& step : a.steps) {
-    print_wrapped(out, label_text, describe(step));
+  constexpr std::size_t kMostLines = 4;
+  for (std::size_t i = 0; i < std::min(a.steps.size(), kMostLines); ++i) {
+    print_wrapped(out, label_text, describe(a.steps[i]));
     label_text.clear();
   }
   const Residency& r = a.residency;
@@ -71,18 +75,20 @@ void print_growth(std::ostream& out, const OccupancyAnswer& a, std::string label
     const std::int32_t warps = most / a.gpu.sm.threads_per_warp;
     if (warps <= r.warps_per_cta) return;
     const double occupancy = static_cast<double>(r.ctas_per_sm * warps) / a.gpu.sm.max_warps_per_sm;
-    print_wrapped(out, label_text,
-                  "up to " + format_count(warps) + " warps in one CTA (" +
-                      format_percent(occupancy) + ") keep these bytes and the " +
-                      format_count(r.ctas_per_sm) + (r.ctas_per_sm == 1 ? " CTA" : " CTAs") + "; " +
-                      format_count(a.kernel.registers_per_thread) +
-                      " registers per thread still launch");
+    std::string text = "up to " + format_count(warps) + " warps in one CTA (" +
+                       format_percent(occupancy) + ") keep these bytes and the " +
+                       format_count(r.ctas_per_sm) + (r.ctas_per_sm == 1 ? " CTA" : " CTAs");
+    if (a.kernel.registers_per_thread > 0) {
+      text +=
+          "; " + format_count(a.kernel.registers_per_thread) + " registers per thread still launch";
+    }
+    print_wrapped(out, label_text, text);
   }
 }
 
 void print_shared_details(std::ostream& out, const OccupancyAnswer& a) {
   const Residency& r = a.residency;
-  if (r.carveout_bytes == 0) return;
+  if (r.ctas_per_sm == 0) return;
   std::string text = format_bytes(r.carveout_bytes) + " of shared memory";
   if (a.gpu.sm.l1_and_shared_bytes_per_sm > 0) {
     text += ", " + format_bytes(r.l1_bytes) + " left to the L1";
@@ -93,7 +99,7 @@ void print_shared_details(std::ostream& out, const OccupancyAnswer& a) {
     text += " (the most; " + format_bytes(r.carveout_smallest_bytes) + " hold the same CTAs)";
   }
   print_wrapped(out, "carveout", text);
-  if (r.shared_opt_in_required && r.verdict == LaunchVerdict::launches) {
+  if (r.shared_opt_in_required) {
     print_wrapped(out, "opt-in",
                   "needed: " + format_bytes(r.shared_bytes_requested) + " are more than the " +
                       format_bytes(a.gpu.sm.shared_bytes_per_cta_default) +

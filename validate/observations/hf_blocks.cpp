@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blocks that most families are made of: GQA attention, dense and mixture-of-experts MLPs.
+// The blocks that most families are made of: GQA attention, dense and mixture-of-experts MLPs, and
+// the convolution of recurrent layers.
 // Shapes follow the public model sources (transformers, vLLM); engines fuse q, k and v, and gate
 // and up, into one matrix each.
 #include "validate/observations/hf_builder.hpp"
@@ -21,11 +22,18 @@ std::vector<HfPart> up_parts(const std::string& prefix, std::int64_t intermediat
 
 }  // namespace
 
-HfGqa read_gqa(const HfObject& config) {
+HfGqa read_gqa(const HfObject& config, const HfGqaDefaults& defaults) {
+  const auto or_default = [&](const char* key, HfRange range, std::int64_t value) {
+    const auto found = config.optional_integer(key, range);
+    return found || value == 0 ? found : std::optional(value);
+  };
   HfGqa gqa;
-  gqa.heads = config.integer("num_attention_heads", kHeadCount);
-  gqa.kv_heads = config.integer_or("num_key_value_heads", gqa.heads, kHeadCount);
-  const auto head_dim = config.optional_integer("head_dim", kHeadDim);
+  gqa.heads = defaults.heads > 0
+                  ? config.integer_or("num_attention_heads", defaults.heads, kHeadCount)
+                  : config.integer("num_attention_heads", kHeadCount);
+  gqa.kv_heads =
+      or_default("num_key_value_heads", kHeadCount, defaults.kv_heads).value_or(gqa.heads);
+  const auto head_dim = or_default("head_dim", kHeadDim, defaults.head_dim);
   const std::int64_t hidden = config.integer("hidden_size", kWidth);
   if (!head_dim && hidden % gqa.heads != 0) {
     config.fail("head_dim", "missing, and hidden_size " + std::to_string(hidden) +
@@ -40,6 +48,16 @@ HfGqa read_gqa(const HfObject& config) {
                                            std::to_string(gqa.heads));
   }
   return gqa;
+}
+
+void norm_each_head(HfGqa& gqa) {
+  gqa.qk_norm = true;
+  gqa.qk_norm_elements = 2 * gqa.head_dim;
+}
+
+void norm_all_heads(HfGqa& gqa) {
+  gqa.qk_norm = true;
+  gqa.qk_norm_elements = (gqa.heads + gqa.kv_heads) * gqa.head_dim;
 }
 
 void add_gqa(HfLayerBuilder& builder, const HfGqa& gqa) {
@@ -68,11 +86,22 @@ void add_gqa(HfLayerBuilder& builder, const HfGqa& gqa) {
   if (gqa.qkv_bias) qkv.bias = q_rows + k_rows + v_rows;
   builder.add(qkv);
   builder.add({.name = "o",
-               .parts = {{hidden, {gqa.module + "o_proj"}}},
+               .parts = {{hidden, {gqa.module + gqa.o_module}}},
                .in = gqa.heads * gqa.v_head_dim,
                .shard = Shard::rows,
                .bias = gqa.o_bias ? hidden : 0});
   builder.add_vectors(gqa.qk_norm_elements + (gqa.sink ? gqa.heads : 0));
+}
+
+void add_convolution(HfLayerBuilder& builder, std::int64_t channels, std::int64_t kernel,
+                     const std::string& module, bool bias) {
+  builder.layer.attention.conv_channels = channels;
+  builder.layer.attention.conv_kernel = kernel;
+  builder.add_as(builder.model().quantization.base(), {.name = "linear_conv",
+                                                       .parts = {{channels, {module}}},
+                                                       .in = kernel,
+                                                       .shard = Shard::columns,
+                                                       .bias = bias ? channels : 0});
 }
 
 HfMoe read_moe(const HfObject& config, const char* experts_key, const char* top_k_key,
@@ -137,7 +166,7 @@ void add_moe(HfLayerBuilder& builder, const HfMoe& moe, const HfMlpModules& modu
   if (moe.shared_intermediate == 0) return;
 
   HfMlpModules shared = modules;
-  shared.fused_gate_up.clear();
+  shared.fused_gate_up = modules.fused_shared_gate_up;
   builder.add({.name = "shared_gate_up",
                .parts = up_parts(modules.shared, moe.shared_intermediate, moe.gated, shared),
                .in = hidden,

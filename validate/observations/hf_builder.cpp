@@ -93,6 +93,39 @@ std::vector<std::int64_t> read_windows(const HfModel& model, std::int64_t window
   return windows;
 }
 
+std::vector<std::int64_t> read_periodic_windows(const HfModel& model, std::int64_t window,
+                                                std::int64_t full_every) {
+  const HfObject& config = model.config;
+  constexpr char kPattern[] = "sliding_window_pattern";
+  std::vector<std::int64_t> windows = read_windows(model, window);
+  if (!config.has("layer_types")) {
+    std::string pattern(static_cast<std::size_t>(full_every - 1), 'L');
+    pattern += 'G';
+    if (config.holds_text(kPattern)) {
+      pattern = config.text(kPattern);
+      if (pattern.empty() || pattern.find_first_not_of("LG") != std::string::npos) {
+        config.not_modelled(kPattern, "a number, or letters L (sliding) and G (all tokens)");
+      }
+    } else if (config.has(kPattern)) {
+      const std::int64_t period = config.integer(kPattern, kLayerCount);
+      pattern = std::string(static_cast<std::size_t>(period - 1), 'L') + 'G';
+    }
+    for (std::size_t i = 0; i < windows.size(); ++i) {
+      if (pattern[i % pattern.size()] == 'G') windows[i] = 0;
+    }
+  }
+  for (std::int64_t& w : windows) {
+    if (w >= model.spec.max_context) w = 0;
+  }
+  return windows;
+}
+
+std::vector<std::int64_t> read_layer_values(const HfModel& model, const char* key, HfRange range) {
+  if (model.config.holds_list(key)) return read_layer_list(model, key, range);
+  return std::vector<std::int64_t>(static_cast<std::size_t>(model.layers),
+                                   model.config.integer(key, range));
+}
+
 std::optional<NumberFormat> read_dtype(const HfObject& where, const char* key) {
   const auto name = where.optional_text(key);
   if (!name) return std::nullopt;

@@ -22,6 +22,7 @@ inline constexpr HfRange kWidth{.minimum = 1, .maximum = 100'000'000};
 inline constexpr HfRange kOptionalWidth{.minimum = 0, .maximum = 100'000'000};
 inline constexpr HfRange kExpertCount{.minimum = 1, .maximum = 1'000'000};
 inline constexpr HfRange kTokens{.minimum = 1, .maximum = 10'000'000'000};
+inline constexpr HfRange kKernel{.minimum = 1, .maximum = 1'024};
 inline constexpr HfRange kSmallCount{.minimum = 0, .maximum = 10'000};
 
 struct HfModel {
@@ -91,9 +92,19 @@ struct HfGqa {
   bool v_projection = true;  // false: V is computed from the projected K
   std::string module = "self_attn.";
   std::string fused_qkv_module;  // "" = q_proj, k_proj, v_proj
+  std::string o_module = "o_proj";
+};
+// What a field is where the file leaves it out; 0 = the family says nothing.
+struct HfGqaDefaults {
+  std::int64_t heads = 0;
+  std::int64_t kv_heads = 0;
+  std::int64_t head_dim = 0;
 };
 // Reads num_attention_heads, num_key_value_heads, head_dim and checks that they go together.
-HfGqa read_gqa(const HfObject& config);
+HfGqa read_gqa(const HfObject& config, const HfGqaDefaults& defaults = {});
+// Q and K normed a head at a time by one vector of head_dim each, or all heads by one vector.
+void norm_each_head(HfGqa& gqa);
+void norm_all_heads(HfGqa& gqa);
 void add_gqa(HfLayerBuilder& builder, const HfGqa& gqa);
 
 struct HfMlpModules {
@@ -105,7 +116,8 @@ struct HfMlpModules {
   std::string gate = "gate_proj";
   std::string up = "up_proj";
   std::string down = "down_proj";
-  std::string fused_gate_up;  // "" = gate and up are separate modules
+  std::string fused_gate_up;         // "" = gate and up are separate modules
+  std::string fused_shared_gate_up;  // the same of the shared experts
 };
 
 struct HfMoe {
@@ -130,6 +142,10 @@ void add_dense_mlp(HfLayerBuilder& builder, std::int64_t intermediate, bool gate
 // Beside a dense branch when one was added before.
 void add_moe(HfLayerBuilder& builder, const HfMoe& moe, const HfMlpModules& modules = {});
 
+// A depthwise convolution over the last few tokens of each channel.
+void add_convolution(HfLayerBuilder& builder, std::int64_t channels, std::int64_t kernel,
+                     const std::string& module, bool bias);
+
 // The layers of a Qwen model that have experts (decoder_sparse_step, mlp_only_layers), and the MLP
 // of one: dense, or experts with a gated shared expert where the config has one.
 std::vector<bool> qwen_expert_layers(const HfModel& model);
@@ -139,6 +155,14 @@ void add_qwen_mlp(HfLayerBuilder& builder, bool experts);
 // chunked, for all layers without that list.
 std::vector<std::int64_t> read_windows(const HfModel& model, std::int64_t window);
 
+// The same where every `full_every`-th layer sees all tokens unless layer_types or
+// sliding_window_pattern (a number, or letters such as "LLLG") says otherwise.
+std::vector<std::int64_t> read_periodic_windows(const HfModel& model, std::int64_t window,
+                                                std::int64_t full_every);
+
+// One number for all layers, or a list with one for each.
+std::vector<std::int64_t> read_layer_values(const HfModel& model, const char* key, HfRange range);
+
 // A per-layer list of at least num_hidden_layers entries; longer ones describe MTP layers too.
 std::vector<std::int64_t> read_layer_list(const HfModel& model, const char* key, HfRange range);
 
@@ -146,9 +170,15 @@ std::vector<std::int64_t> read_layer_list(const HfModel& model, const char* key,
 std::optional<NumberFormat> read_dtype(const HfObject& where, const char* key);
 
 // Families. Each fills spec.layers from model.config.
-void read_gqa_dense(HfModel& model);  // llama, mistral, qwen2, qwen3, phi3
-void read_gqa_moe(HfModel& model);    // qwen2_moe, qwen3_moe, glm4_moe
-void read_mixtral(HfModel& model);    // mixtral, minimax_m2
+void read_gqa_dense(HfModel& model);   // llama, mistral, qwen2, qwen3, phi3
+void read_more_dense(HfModel& model);  // cohere, exaone4, gemma, glm4, granite, olmo2, seed_oss
+void read_gqa_moe(HfModel& model);     // qwen2_moe, qwen3_moe, glm4_moe, dots1
+void read_mixtral(HfModel& model);     // mixtral, minimax_m2
+void read_bailing(HfModel& model);
+void read_ernie(HfModel& model);  // ernie4_5, ernie4_5_moe
+void read_granite_moe(HfModel& model);
+void read_hunyuan(HfModel& model);
+void read_phimoe(HfModel& model);
 void read_gpt_oss(HfModel& model);
 void read_llama4(HfModel& model);
 void read_gemma4(HfModel& model);
@@ -157,5 +187,6 @@ void read_mla(HfModel& model);          // deepseek_v2, v3, v32, kimi_k2, glm_mo
 void read_dsv4(HfModel& model);         // deepseek_v4, deepseek_ref
 void read_gated_delta(HfModel& model);  // qwen3_next, qwen3_5, qwen3_5_moe
 void read_nemotron_h(HfModel& model);
+void read_granite_hybrid(HfModel& model);
 
 }  // namespace smtwin

@@ -145,13 +145,16 @@ ModelSpec read_hf_config(const HfFiles& files) {
   std::vector<HfOverride> overrides;
   const std::string text =
       patch_json(files.config_text, files.config_name, files.overrides, overrides);
-  const HfObject root = HfObject::parse(text, files.config_name, overrides);
+  const HfObject root =
+      HfObject::parse(text, files.config_name, overrides, files.config_pointer);
   const HfObject config = root.optional_object("text_config").value_or(root);
   const bool nested = root.has("text_config");
   const std::string model_type = read_model_type(root, config);
 
   std::optional<HfObject> quant_file;
-  if (files.quant_text) quant_file = HfObject::parse(*files.quant_text, files.quant_name);
+  if (files.quant_text) {
+    quant_file = HfObject::parse(*files.quant_text, files.quant_name, {}, files.quant_pointer);
+  }
   std::vector<std::string> notes;
   const NumberFormat base = read_base_format(root, config, notes);
   HfModel model{.root = root,

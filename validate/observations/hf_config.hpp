@@ -18,6 +18,9 @@ struct HfFiles {
   std::string config_name;  // for messages and ModelSpec::file
   std::optional<std::string> quant_text;
   std::string quant_name;
+  // Where the texts sit inside those files, "/config"; "" = they are whole files.
+  std::string config_pointer = "";
+  std::string quant_pointer = "";
   std::string model_name;              // "" = from config_name
   std::vector<std::string> overrides;  // "num_hidden_layers=4": fields of the config to replace
 };

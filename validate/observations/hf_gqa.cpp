@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Families with plain GQA attention and nothing unusual: Llama, Mistral, Qwen2, Qwen3, Phi-3
-// (dense); Qwen2-MoE, Qwen3-MoE, GLM-4.5, Mixtral, MiniMax-M2 (experts). What differs is where
-// biases and norms of Q and K are, which layers have experts, and what the modules are called.
+// (dense); Qwen2-MoE, Qwen3-MoE, GLM-4.5, dots.llm1, Mixtral, MiniMax-M2 (experts); and the
+// decoders of their vision models. What differs is where biases and norms of Q and K are, which
+// layers have experts, and what the modules are called.
 #include <algorithm>
 
 #include "validate/observations/hf_builder.hpp"
@@ -28,12 +29,8 @@ std::vector<std::int64_t> sliding_windows(const HfModel& model, bool behind_flag
   return windows;
 }
 
-bool is_qwen(const HfModel& model) { return model.model_type.rfind("qwen", 0) == 0; }
-
-// Q and K are normed a head at a time, by one vector of head_dim each.
-void norm_each_head(HfGqa& gqa) {
-  gqa.qk_norm = true;
-  gqa.qk_norm_elements = 2 * gqa.head_dim;
+bool is_of(const HfModel& model, const char* family) {
+  return model.model_type.rfind(family, 0) == 0;
 }
 
 }  // namespace
@@ -73,9 +70,9 @@ void read_gqa_dense(HfModel& model) {
   const HfObject& config = model.config;
   HfGqa gqa = read_gqa(config);
   const bool bias = config.boolean_or("attention_bias", false);
-  gqa.qkv_bias = bias || model.model_type == "qwen2";
+  gqa.qkv_bias = bias || is_of(model, "qwen2");
   gqa.o_bias = bias;
-  if (model.model_type == "qwen3") norm_each_head(gqa);
+  if (is_of(model, "qwen3")) norm_each_head(gqa);
   HfMlpModules modules;
   if (model.model_type == "phi3") {
     gqa.fused_qkv_module = "qkv_proj";
@@ -85,7 +82,7 @@ void read_gqa_dense(HfModel& model) {
   const std::int64_t intermediate = config.integer("intermediate_size", kWidth);
   const bool windowed = model.model_type != "llama";
   const std::vector<std::int64_t> windows =
-      windowed ? sliding_windows(model, is_qwen(model)) : read_windows(model, 0);
+      windowed ? sliding_windows(model, is_of(model, "qwen")) : read_windows(model, 0);
   for (std::int64_t i = 0; i < model.layers; ++i) {
     HfLayerBuilder builder(model, i);
     gqa.window = windows[static_cast<std::size_t>(i)];
@@ -98,22 +95,27 @@ void read_gqa_dense(HfModel& model) {
 
 void read_gqa_moe(HfModel& model) {
   const HfObject& config = model.config;
-  const bool glm = model.model_type == "glm4_moe";
+  const bool vision_glm = model.model_type == "glm4v_moe_text";  // never norms Q and K
+  const bool glm = model.model_type == "glm4_moe" || vision_glm;
+  const bool dots = model.model_type == "dots1";
   HfGqa gqa = read_gqa(config);
-  const bool bias = config.boolean_or("attention_bias", model.model_type == "qwen2_moe");
+  const bool bias =
+      config.boolean_or("attention_bias", model.model_type == "qwen2_moe" || vision_glm);
   gqa.qkv_bias = bias;
-  gqa.o_bias = bias && model.model_type == "qwen3_moe";
-  if (model.model_type == "qwen3_moe" || (glm && config.boolean_or("use_qk_norm", false))) {
+  gqa.o_bias = bias && (is_of(model, "qwen3") || dots);
+  if (is_of(model, "qwen3") || dots ||
+      (glm && !vision_glm && config.boolean_or("use_qk_norm", false))) {
     norm_each_head(gqa);
   }
   if (glm) model.router_format = NumberFormat::fp32;
+  if (dots && config.has("sliding_window")) config.not_modelled("sliding_window", "null");
   const std::vector<std::int64_t> windows = sliding_windows(model, true);
   const std::vector<bool> sparse = qwen_expert_layers(model);
   for (std::int64_t i = 0; i < model.layers; ++i) {
     HfLayerBuilder builder(model, i);
     gqa.window = windows[static_cast<std::size_t>(i)];
     add_gqa(builder, gqa);
-    if (!glm) {
+    if (!glm && !dots) {
       add_qwen_mlp(builder, sparse[static_cast<std::size_t>(i)]);
     } else if (i < config.integer("first_k_dense_replace", kSmallCount)) {
       add_dense_mlp(builder, config.integer("intermediate_size", kWidth), true, false);
@@ -142,8 +144,7 @@ void read_mixtral(HfModel& model) {
       const bool per_layer =
           config.optional_text("qk_norm_type").value_or("per_layer") == "per_layer";
       if (!per_layer) config.not_modelled("qk_norm_type", "\"per_layer\"");
-      gqa.qk_norm = true;
-      gqa.qk_norm_elements = (gqa.heads + gqa.kv_heads) * gqa.head_dim;
+      norm_all_heads(gqa);
     }
     if (config.integer_or("shared_intermediate_size", 0, kOptionalWidth) != 0) {
       config.not_modelled("shared_intermediate_size", "0");

@@ -113,15 +113,17 @@ Json parse_object(const std::string& text, const std::string& file_name) {
 
 struct HfDocument {
   std::string file_name;
+  std::string pointer_prefix;
   Json root;
   std::vector<HfOverride> overrides;
   std::set<std::string> pointers_read;
 };
 
 HfObject HfObject::parse(const std::string& text, const std::string& file_name,
-                         std::vector<HfOverride> overrides) {
+                         std::vector<HfOverride> overrides, const std::string& pointer_prefix) {
   auto document = std::make_shared<HfDocument>();
   document->file_name = file_name;
+  document->pointer_prefix = pointer_prefix;
   document->root = parse_object(text, file_name);
   document->overrides = std::move(overrides);
   const void* root = &document->root;
@@ -146,8 +148,8 @@ std::string HfObject::found(std::string_view key) const {
 void HfObject::fail(std::string_view key, const std::string& complaint) const {
   const std::string where = pointer(key);
   constexpr std::size_t kLongestComplaint = 2'000;
-  std::string message =
-      document_->file_name + ": " + where + ": " + printable(complaint, kLongestComplaint);
+  std::string message = document_->file_name + ": " + document_->pointer_prefix + where + ": " +
+                        printable(complaint, kLongestComplaint);
   for (const HfOverride& change : document_->overrides) {
     if (change.pointer == where) message += " (set by the user)";
   }
@@ -161,6 +163,14 @@ void HfObject::not_modelled(std::string_view key, const std::string& modelled) c
 bool HfObject::has(std::string_view key) const {
   document_->pointers_read.insert(pointer(key));
   return member(value_, key) != nullptr;
+}
+
+bool HfObject::holds_text(std::string_view key) const {
+  return has(key) && member(value_, key)->is_string();
+}
+
+bool HfObject::holds_list(std::string_view key) const {
+  return has(key) && member(value_, key)->is_array();
 }
 
 std::optional<std::int64_t> HfObject::optional_integer(std::string_view key, HfRange range) const {

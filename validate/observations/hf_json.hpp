@@ -35,11 +35,15 @@ struct HfDocument;  // the parsed file
 class HfObject {
  public:
   // Parses a file of which the top is an object. `overrides` are those already in the text
-  // (hf_overrides.hpp), so that complaints about them can say so.
+  // (hf_overrides.hpp), so that complaints about them can say so. `pointer_prefix` is where the
+  // text sits in its file, "/config", when it is a part of one: complaints begin with it.
   static HfObject parse(const std::string& text, const std::string& file_name,
-                        std::vector<HfOverride> overrides = {});
+                        std::vector<HfOverride> overrides = {},
+                        const std::string& pointer_prefix = "");
 
   bool has(std::string_view key) const;
+  bool holds_text(std::string_view key) const;
+  bool holds_list(std::string_view key) const;
   std::int64_t integer(std::string_view key, HfRange range) const;
   std::optional<std::int64_t> optional_integer(std::string_view key, HfRange range) const;
   std::int64_t integer_or(std::string_view key, std::int64_t fallback, HfRange range) const;
