@@ -156,9 +156,10 @@ void print_decode_breakdown(std::ostream& out, const DecodeAnswer& a) {
                   "shapes are rows x n x k of one GPU, then matrices or active experts; || runs "
                   "beside the main stream, hidden = not on the critical path; us alone on the GPU");
     print_wrapped(out, "kernels",
-                  "GEMMs run on triton_gemm, experts on triton_moe_gemm, both on cutlass_nvfp4 "
-                  "where weights are NVFP4; sparse attention on sparse_decode_fieldnotes; the rest "
-                  "on assumed streaming kernels. `--set kernel.triton_gemm.num_warps=8` pins one");
+                  "GEMMs run on triton_gemm, experts on triton_moe_gemm, NVFP4 weights on "
+                  "cutlass_nvfp4 (sm_12x), sparse attention on sparse_decode_fieldnotes, the rest "
+                  "on assumed streaming kernels; `--set kernel.triton_gemm.num_warps=8` pins a "
+                  "parameter");
   }
 }
 

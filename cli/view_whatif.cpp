@@ -117,9 +117,11 @@ void add_work_lines(std::vector<Line>& lines) {
                    }});
   lines.push_back({"predicted", ChangeAs::ratio, [](const WhatifPoint& p) {
                      if (!p.run.has_time()) return Cell{};
-                     return Cell{
-                         with_provenance(format_time(p.run.time->seconds), p.run.time->provenance),
-                         p.run.time->seconds};
+                     return Cell{format_time(p.run.time->seconds), p.run.time->seconds};
+                   }});
+  lines.push_back({"  weakest input", ChangeAs::nothing, [](const WhatifPoint& p) {
+                     return p.run.has_time() ? Cell{std::string(to_string(p.run.time->provenance))}
+                                             : Cell{};
                    }});
   lines.push_back({"bound by", ChangeAs::nothing, [](const WhatifPoint& p) {
                      return p.run.has_time() ? Cell{label(p.run.time->binding)} : Cell{};
@@ -165,6 +167,17 @@ void print_blocks(std::ostream& out, const std::vector<Line>& lines, const Whati
   }
 }
 
+// What no point changes.
+Parameters common_parameters(const WhatifAnswer& a) {
+  Parameters common = a.points.front().run.parameters;
+  std::erase_if(common, [&](const auto& parameter) {
+    return std::any_of(a.points.begin(), a.points.end(), [&](const WhatifPoint& p) {
+      return p.run.parameters.at(parameter.first) != parameter.second;
+    });
+  });
+  return common;
+}
+
 // Overrides that several points share are listed once, with the first point that has them.
 void print_overrides_once(std::ostream& out, const WhatifAnswer& a) {
   std::vector<std::string> said;
@@ -190,7 +203,7 @@ void print_whatif(std::ostream& out, const WhatifAnswer& a) {
     return p.gpu.gpu.name == base.gpu.gpu.name;
   });
   print_wrapped(out, a.kernel->name(),
-                describe_parameters(*a.kernel, base.run.parameters, ParameterRole::shape) +
+                describe_parameters(*a.kernel, common_parameters(a), ParameterRole::shape) +
                     (one_gpu ? " on " + base.gpu.gpu.display_name + ", " +
                                    architecture_name(base.gpu.gpu.compute_capability)
                              : ""));

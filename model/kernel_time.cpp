@@ -144,7 +144,7 @@ WaveTime wave_time(const WaveModel& m, std::int64_t ctas, std::int64_t count) {
 }  // namespace
 
 MemoryTraffic memory_traffic(const GpuSpec& gpu, const KernelInstance& kernel,
-                             const KernelTimeOptions& options) {
+                             const KernelTimeOptions& options, double resident_share) {
   const auto ctas = static_cast<double>(ctas_of(kernel.grid));
   MemoryTraffic t;
   t.read_bytes = ctas * kernel.work.global_read_bytes;
@@ -159,8 +159,9 @@ MemoryTraffic memory_traffic(const GpuSpec& gpu, const KernelInstance& kernel,
   const bool repeats = t.read_bytes > unique_read || t.write_bytes > unique_write;
   if (set > 0 && (repeats || options.l2 == L2State::warm)) {
     const double l2_bytes = require(gpu, gpu.l2_bytes, "l2_bytes");
-    // Repeats are close in time, so they miss only for what the cache cannot hold at once.
-    t.repeat_hit = std::min(1.0, l2_bytes / set);
+    // CTAs that want the same byte run side by side (activations of a GEMM row, the tokens of head
+    // groups), so repeats miss only for what the cache cannot hold of one wave's share.
+    t.repeat_hit = std::min(1.0, l2_bytes / (set * resident_share));
     // A replay comes round to the first byte when all others have passed: a sharp threshold.
     if (options.l2 == L2State::warm) {
       t.first_touch_hit = 1 / (1 + std::pow(set / l2_bytes, options.constants.l2_sharpness));
@@ -183,10 +184,11 @@ KernelSeconds kernel_seconds(const GpuSpec& gpu, const KernelInstance& kernel,
   }
   r.runs = true;
   const double clock_hz = require(gpu, gpu.sm_clock_hz, "sm_clock_hz");
-  r.traffic = memory_traffic(gpu, kernel, options);
 
   WaveModel m;
   m.sm_count = require(gpu, gpu.sm_count, "sm_count");
+  r.waves = fill_waves(ctas_of(kernel.grid), m.sm_count, r.resident.ctas_per_sm);
+  r.traffic = memory_traffic(gpu, kernel, options, 1 / std::max(1.0, r.waves.waves));
   m.partitions = std::max(gpu.sm.partitions_per_sm, 1);
   m.warps_per_cta = ceil_div(kernel.resources.threads_per_cta, gpu.sm.threads_per_warp);
   m.cta = cta_seconds(gpu, kernel, clock_hz);
@@ -206,7 +208,6 @@ KernelSeconds kernel_seconds(const GpuSpec& gpu, const KernelInstance& kernel,
   r.read_latency_s = m.read_latency_s;
   r.l2_latency_s = m.l2.latency_s;
   r.cta_bytes_in_flight = m.pipeline.bytes_in_flight;
-  r.waves = fill_waves(ctas_of(kernel.grid), m.sm_count, r.resident.ctas_per_sm);
   r.full = wave_time(m, r.waves.slots, r.waves.full_waves);
   r.tail = wave_time(m, r.waves.tail_ctas, r.waves.tail_ctas > 0 ? 1 : 0);
 

@@ -72,8 +72,10 @@ struct MemoryTraffic {
   double first_touch_hit = 0;  // share of the unique bytes found in the L2; 0 when cold
   double repeat_hit = 1;       // share of the repeated reads found in the L2
 };
+// `resident_share` is the share of the grid that is resident at once: what one wave touches is what
+// the L2 must hold for a second CTA to find it.
 MemoryTraffic memory_traffic(const GpuSpec& gpu, const KernelInstance& kernel,
-                             const KernelTimeOptions& options);
+                             const KernelTimeOptions& options, double resident_share = 1);
 
 // One wave of `ctas` CTAs; `count` such waves follow each other.
 struct WaveTime {
@@ -128,11 +130,12 @@ struct KernelTime {
   Residency residency;
   double dram_bytes = 0;  // that DRAM moves in this L2 state
   double l2_bytes = 0;
-  double bytes_in_flight = 0;                   // of the whole GPU in a full wave
-  double bytes_in_flight_for_dram_peak = 0;     // from here on more of them do not help
-  double l2_hit = 0;                            // share of the reads that the L2 serves
-  Provenance provenance = Provenance::assumed;  // weakest input of the binding bound
-  std::vector<std::string> assumptions;         // of this model; the kernel's are in KernelInstance
+  double bytes_in_flight = 0;                // of the whole GPU in a full wave
+  double bytes_in_flight_for_dram_peak = 0;  // from here on more of them do not help
+  double l2_hit = 0;                         // share of the reads that the L2 serves
+  // Of the time: assumed at best, as version 1 is uncalibrated; weaker when an input is.
+  Provenance provenance = Provenance::assumed;
+  std::vector<std::string> assumptions;  // of this model; the kernel's are in KernelInstance
 };
 
 // A kernel that does not fit, cannot exist on this chip or has an empty grid: runs = false, no

@@ -236,7 +236,7 @@ struct Explainer {
                           count_text(options.constants.l2_sharpness), ") of its bytes in the L2"}));
     }
     if (s.traffic.repeat_hit < 1) {
-      a.emplace_back("repeated reads find the share of the unique bytes that fits the L2");
+      a.emplace_back("repeated reads find the share of one wave's unique bytes that fits the L2");
     }
     if (kernel.work.loads_in_flight <= 0) {
       a.emplace_back("without a second stage a CTA computes only after its own load arrived");
@@ -274,7 +274,8 @@ KernelTime kernel_time(const GpuSpec& gpu, const KernelInstance& kernel,
     BoundTime bound = explainer.explain(static_cast<Bound>(b));
     bound.equation = concat({bound.equation, " = ", quantity_text(bound.seconds, "s")});
     bound.provenance = weaker(bound.provenance, explainer.residency_provenance());
-    if (bound.bound == t.binding) t.provenance = bound.provenance;
+    // However well the inputs are known, the equations that join them are not calibrated.
+    if (bound.bound == t.binding) t.provenance = weaker(bound.provenance, Provenance::assumed);
     t.bounds.push_back(std::move(bound));
   }
   std::stable_sort(t.bounds.begin(), t.bounds.end(),

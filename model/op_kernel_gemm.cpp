@@ -233,7 +233,7 @@ std::vector<KernelInstance> cutlass(const StepOp& op, const GpuSpec& gpu,
   return instances;
 }
 
-bool any_runs(const std::vector<KernelInstance>& instances) {
+bool any_exists(const std::vector<KernelInstance>& instances) {
   return std::any_of(instances.begin(), instances.end(),
                      [](const KernelInstance& k) { return k.impossible.empty(); });
 }
@@ -242,10 +242,10 @@ bool any_runs(const std::vector<KernelInstance>& instances) {
 
 std::vector<KernelInstance> gemm_instances(const StepOp& op, const GpuSpec& gpu,
                                            const KernelSettings& settings) {
-  if (op.pipe == MathPipe::nvfp4) {
-    // Chips that multiply FP4 with another instruction: the Triton kernel stands in for theirs.
-    std::vector<KernelInstance> instances = cutlass(op, gpu, settings);
-    if (any_runs(instances)) return instances;
+  // Chips that multiply FP4 with another instruction: the Triton kernel stands in for theirs. Asked
+  // without pins, so that a pinned tile that cannot exist is an answer and not another kernel.
+  if (op.pipe == MathPipe::nvfp4 && any_exists(cutlass(op, gpu, {}))) {
+    return cutlass(op, gpu, settings);
   }
   return op.kind == OpKind::grouped_gemm ? grouped_triton(op, gpu, settings)
                                          : dense_triton(op, gpu, settings);

@@ -143,7 +143,9 @@ class Rules {
         const bool down = m.name.ends_with("_down");
         check_width(expert_fields_.width, mlp.expert_intermediate, layout_.expert_tp(),
                     down ? block.in : block.out, m,
-                    "keep the experts whole with --ep " + std::to_string(layout_.tp));
+                    mlp.experts % layout_.tp == 0
+                        ? "keep the experts whole with --ep " + std::to_string(layout_.tp)
+                        : "");
       }
     }
   }

@@ -131,7 +131,7 @@ struct LayerOps {
   OpList ops;
   int first_layer = 0;  // index of the first layer of this kind
   int count = 0;        // how many layers are the same
-  std::string kind;     // "MLA, MoE" for headings
+  std::string kind;     // "mla + experts", for headings
 };
 
 struct StepOps {

@@ -162,6 +162,12 @@ TEST_CASE("cold: every byte comes from DRAM once, repeats from what the L2 holds
     CHECK(t.repeat_hit == Approx(1 / 1.7));
     CHECK(t.dram_read_bytes == Approx(1.6e6 + 0.4e6 * (1 - 1 / 1.7)));
   }
+  SECTION("of four waves each touches a quarter: 1.7 / 4 MB fit, and no repeat misses") {
+    k.unique_read_bytes = 1.6e6;
+    const auto t = memory_traffic(g, k, {}, 0.25);
+    CHECK(t.repeat_hit == 1);
+    CHECK(t.dram_read_bytes == Approx(1.6e6));
+  }
   SECTION("a descriptor without unique bytes shares nothing") {
     k.unique_read_bytes = 0;
     CHECK(memory_traffic(g, k, {}).dram_read_bytes == Approx(2e6));
@@ -295,7 +301,7 @@ TEST_CASE("a bound is as trustworthy as its weakest input", "[unit]") {
   auto t = kernel_time(g, k);
   CHECK(explained(t, Bound::latency).provenance == Provenance::measured);
   CHECK(explained(t, Bound::dram).provenance == Provenance::fitted);
-  CHECK(t.provenance == Provenance::measured);
+  CHECK(t.provenance == Provenance::assumed);  // the equations are, whatever the inputs
   // A guessed L2 state weakens what it changes; extrapolated bytes that limit weaken everything.
   t = kernel_time(g, k, {.l2 = L2State::warm});
   CHECK(explained(t, Bound::latency).provenance == Provenance::assumed);
@@ -321,6 +327,8 @@ TEST_CASE("assumptions are stated when they were used, and only then", "[unit]")
   k.work.step_read_bytes = 0;
   k.work.loads_in_flight = 0;
   k.resources.threads_per_cta = 64;
+  k.work.global_read_bytes = 5e6;  // 125 MB by 25 CTAs, 100 MB of them different: a wave of 10 CTAs
+  k.unique_read_bytes = 100e6;     // touches far more than the 1 MB of L2
   t = kernel_time(round_chip(), k, {.l2 = L2State::warm});
   CHECK(states(t, "issue slots are not counted"));
   CHECK(states(t, "16 B per lane"));

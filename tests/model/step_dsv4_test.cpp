@@ -108,8 +108,7 @@ TEST_CASE("hyper-connections before and after both blocks") {
   CHECK(mix.pipe == MathPipe::fp32);
   CHECK(find_op(ops, "hyper sum (mlp)").read_bytes == 16 * 4 * 4096 * 2);
   CHECK(find_op(ops, "hyper expand (mlp)").write_bytes == 16 * 4 * 4096 * 2);
-  CHECK(test::index_of(ops, "hyper expand (attn)") >
-        test::index_of(ops, "all-reduce (attn)"));
+  CHECK(test::index_of(ops, "hyper expand (attn)") > test::index_of(ops, "all-reduce (attn)"));
 }
 
 TEST_CASE("FP4 experts, one shared expert beside them") {

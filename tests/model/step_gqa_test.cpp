@@ -21,12 +21,12 @@ OpList llama_layer(const Layout& layout, const StepOptions& options) {
 
 TEST_CASE("the kernels of a Llama layer, in order") {
   CHECK(test::names(llama_layer({.tp = 1}, step_options(16, 1000))) ==
-        std::vector<std::string>{"add + norm (attn)", "qkv", "rope", "kv write", "attention",
-                                 "o", "add + norm (mlp)", "gate_up", "silu * mul", "down"});
+        std::vector<std::string>{"add + norm (attn)", "qkv", "rope", "kv write", "attention", "o",
+                                 "add + norm (mlp)", "gate_up", "silu * mul", "down"});
   CHECK(test::names(llama_layer({.tp = 2}, step_options(16, 1000))) ==
-        std::vector<std::string>{"add + norm (attn)", "qkv", "rope", "kv write", "attention",
-                                 "o", "all-reduce (attn)", "add + norm (mlp)", "gate_up",
-                                 "silu * mul", "down", "all-reduce (mlp)"});
+        std::vector<std::string>{"add + norm (attn)", "qkv", "rope", "kv write", "attention", "o",
+                                 "all-reduce (attn)", "add + norm (mlp)", "gate_up", "silu * mul",
+                                 "down", "all-reduce (mlp)"});
 }
 
 TEST_CASE("shapes and bytes of a Llama layer on one GPU") {

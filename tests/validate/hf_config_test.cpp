@@ -47,7 +47,7 @@ HfFiles files(const Fields& fields, const std::vector<std::string>& overrides) {
 TEST_CASE("an architecture that is not modelled is refused with what is", "[unit]") {
   const std::string message = read_message(with(llama(), {{"model_type", "\"falcon_mamba\""}}));
   CHECK(message.rfind("config.json: /model_type: \"falcon_mamba\" is not modelled; modelled: "
-                      "deepseek_ref, deepseek_v2, ",
+                      "bailing_moe, bailing_moe_v2, ",
                       0) == 0);
   CHECK(message.find('\n') == std::string::npos);
   for (const std::string& name : modelled_architectures()) {
@@ -82,6 +82,28 @@ TEST_CASE("a nested text_config is the model; its pointers say so", "[unit]") {
     CHECK(matrix(read(quantized).layers[0], "o").format == NumberFormat::bf16);
     CHECK(matrix(read(quantized).layers[1], "o").format == NumberFormat::fp8);
   }
+}
+
+TEST_CASE("pointers begin where the config sits in its file", "[unit]") {
+  HfFiles part = files(with(llama(), {{"vocab_size", "-1"}}), {});
+  part.config_pointer = "/config";
+  CHECK(message_of([&] { read_hf_config(part); }) ==
+        "config.json: /config/vocab_size: found -1; allowed: an integer from 1 to 100000000");
+  // A setting is still named by the field's own path, and complaints know whose it is.
+  part = files(llama(), {"vocab_size=-1"});
+  part.config_pointer = "/config";
+  CHECK(message_of([&] { read_hf_config(part); }) ==
+        "config.json: /config/vocab_size: found -1; allowed: an integer from 1 to 100000000 (set "
+        "by the user)");
+  part = files(llama(), {"vocab_size=2000"});
+  part.config_pointer = "/config";
+  CHECK(read_hf_config(part).vocabulary == 2000);
+  part.quant_text = R"({"quantization": {"quant_algo": "W2A2"}})";
+  part.quant_name = "model.json";
+  part.quant_pointer = "/hf_quant_config";
+  CHECK(message_of([&] {
+          read_hf_config(part);
+        }).rfind("model.json: /hf_quant_config/quantization/quant_algo: \"W2A2\" is not ", 0) == 0);
 }
 
 TEST_CASE("names come from the path", "[unit]") {

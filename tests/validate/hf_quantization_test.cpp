@@ -56,6 +56,15 @@ TEST_CASE("fp8: blocks of 128, or one scale a tensor", "[unit]") {
         "modelled; modelled: [128, 128]");
 }
 
+TEST_CASE("fbgemm_fp8: rows of fp8, with its own list", "[unit]") {
+  const ModelSpec model =
+      read(quantized(llama(), R"({"quant_method": "fbgemm_fp8", "activation_scale_ub": 1200.0,
+                             "modules_to_not_convert": ["lm_head", "model.layers.0"]})"));
+  CHECK(format(model, "down", 0) == NumberFormat::bf16);
+  CHECK(format(model, "down", 1) == NumberFormat::fp8);
+  CHECK(format(model, "qkv", 1) == NumberFormat::fp8);
+}
+
 TEST_CASE("ignore lists are honoured layer by layer", "[unit]") {
   // Layers left in bf16 once made a prediction four times too good.
   for (const char* key : {"modules_to_not_convert", "ignored_layers"}) {
@@ -135,11 +144,6 @@ TEST_CASE("compressed-tensors groups", "[unit]") {
                  "block_structure": [128, 128]})") == NumberFormat::fp8_block);
   CHECK(down(R"({"num_bits": 8, "type": "int"})") == NumberFormat::int8);
   CHECK(down(R"({"num_bits": 4, "type": "int", "group_size": 128})") == NumberFormat::int4);
-  const ModelSpec small_groups = read(quantized(
-      llama(), group(R"({"num_bits": 4, "type": "int", "group_size": 32})", "\"Linear\"")));
-  REQUIRE(small_groups.notes.size() == 1);
-  CHECK(small_groups.notes[0] ==
-        "int4 scales are counted per 128 elements; this checkpoint has group_size 32");
   const ModelSpec ignored =
       read(quantized(llama(), group(R"({"num_bits": 8, "type": "float"})", "\"Linear\"")));
   CHECK(format(ignored, "qkv") == NumberFormat::bf16);
@@ -175,21 +179,6 @@ TEST_CASE("mxfp4 quantizes experts alone", "[unit]") {
   CHECK(format(model, "experts_gate_up") == NumberFormat::mxfp4);
   CHECK(format(model, "experts_down") == NumberFormat::mxfp4);
   CHECK(format(model, "qkv") == NumberFormat::bf16);
-}
-
-TEST_CASE("int4: awq and gptq", "[unit]") {
-  const ModelSpec awq =
-      read(quantized(llama(), R"({"quant_method": "awq", "bits": 4, "group_size": 128})"));
-  CHECK(format(awq, "down") == NumberFormat::int4);
-  CHECK(awq.notes.empty());
-  const ModelSpec gptq =
-      read(quantized(llama(), R"({"quant_method": "gptq", "bits": 4, "group_size": 32,
-                   "dynamic": {"-:.*layers\\.0\\..*down": {}}})"));
-  CHECK(format(gptq, "down", 0) == NumberFormat::bf16);
-  CHECK(format(gptq, "down", 1) == NumberFormat::int4);
-  CHECK(gptq.notes.size() == 1);
-  CHECK(read_message(quantized(llama(), R"({"quant_method": "gptq", "bits": 8})")) ==
-        "config.json: /quantization_config/bits: 8 is not modelled; modelled: 4");
 }
 
 TEST_CASE("DeepSeek-V4: fp4 experts are MXFP4, requantized ones NVFP4, the rest stays fp8",
@@ -245,10 +234,11 @@ TEST_CASE("both files: config.json decides the weights, the other one adds the c
 }
 
 TEST_CASE("other quantizations are refused by name", "[unit]") {
-  for (const char* method : {"bitsandbytes", "quark", "fbgemm_fp8", "auto-round"}) {
+  for (const char* method : {"bitsandbytes", "quark", "torchao", "hqq"}) {
     CHECK(read_message(quantized(llama(), std::string(R"({"quant_method": ")") + method + "\"}")) ==
           std::string("config.json: /quantization_config/quant_method: \"") + method +
-              "\" is not modelled; modelled: fp8, mxfp4, compressed-tensors, modelopt, awq, gptq");
+              "\" is not modelled; modelled: fp8, fbgemm_fp8, mxfp4, compressed-tensors, "
+              "modelopt, awq, gptq, auto-round");
   }
   CHECK(read_message(quantized(llama(), "{}")) ==
         "config.json: /quantization_config/quant_method: missing; needed: a text in quotes");

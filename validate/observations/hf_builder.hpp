@@ -169,7 +169,9 @@ std::vector<std::int64_t> read_layer_list(const HfModel& model, const char* key,
 // "fp32", "bf16" ... from "float32", "bfloat16"; nullopt where absent.
 std::optional<NumberFormat> read_dtype(const HfObject& where, const char* key);
 
-// Families. Each fills spec.layers from model.config.
+// Families. Each fills spec.layers from model.config. nullptr for a model_type that none knows.
+using HfFamilyReader = void (*)(HfModel&);
+HfFamilyReader find_family_reader(const std::string& model_type);
 void read_gqa_dense(HfModel& model);   // llama, mistral, qwen2, qwen3, phi3
 void read_more_dense(HfModel& model);  // cohere, exaone4, gemma, glm4, granite, olmo2, seed_oss
 void read_gqa_moe(HfModel& model);     // qwen2_moe, qwen3_moe, glm4_moe, dots1
@@ -183,7 +185,7 @@ void read_gpt_oss(HfModel& model);
 void read_llama4(HfModel& model);
 void read_gemma4(HfModel& model);
 void read_mimo(HfModel& model);
-void read_mla(HfModel& model);          // deepseek_v2, v3, v32, kimi_k2, glm_moe_dsa
+void read_mla(HfModel& model);          // deepseek_v2, v3, v32, kimi_k2, glm_moe_dsa, glm4_moe_lite
 void read_dsv4(HfModel& model);         // deepseek_v4, deepseek_ref
 void read_gated_delta(HfModel& model);  // qwen3_next, qwen3_5, qwen3_5_moe
 void read_nemotron_h(HfModel& model);

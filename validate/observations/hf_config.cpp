@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/observations/hf_config.hpp"
 
-#include <map>
-
 #include "arch/nearest_names.hpp"
 #include "validate/observations/hf_builder.hpp"
 #include "validate/observations/hf_overrides.hpp"
@@ -10,29 +8,13 @@
 namespace smtwin {
 namespace {
 
-using Reader = void (*)(HfModel&);
-
-const std::map<std::string, Reader>& readers() {
-  static const std::map<std::string, Reader> kReaders{
-      {"llama", read_gqa_dense},          {"mistral", read_gqa_dense},
-      {"qwen2", read_gqa_dense},          {"qwen3", read_gqa_dense},
-      {"phi3", read_gqa_dense},           {"qwen2_moe", read_gqa_moe},
-      {"qwen3_moe", read_gqa_moe},        {"glm4_moe", read_gqa_moe},
-      {"mixtral", read_mixtral},          {"minimax_m2", read_mixtral},
-      {"gpt_oss", read_gpt_oss},          {"llama4_text", read_llama4},
-      {"gemma4_text", read_gemma4},       {"mimo_v2_flash", read_mimo},
-      {"deepseek_v2", read_mla},          {"deepseek_v3", read_mla},
-      {"deepseek_v32", read_mla},         {"kimi_k2", read_mla},
-      {"glm_moe_dsa", read_mla},          {"deepseek_v4", read_dsv4},
-      {"deepseek_ref", read_dsv4},        {"qwen3_next", read_gated_delta},
-      {"qwen3_5_text", read_gated_delta}, {"qwen3_5_moe_text", read_gated_delta},
-      {"nemotron_h", read_nemotron_h},
-  };
-  return kReaders;
+// The defaults of the families' classes in transformers, for files that do not say.
+bool tied_by_default(const std::string& model_type) {
+  for (const char* family : {"gemma", "cohere", "ernie4_5", "smollm3"}) {
+    if (model_type.rfind(family, 0) == 0) return true;
+  }
+  return false;
 }
-
-// Gemma ties the output projection to the embedding unless the file says otherwise; others do not.
-bool tied_by_default(const std::string& model_type) { return model_type.rfind("gemma", 0) == 0; }
 
 // A field that multimodal files keep beside or inside text_config.
 bool boolean_of_either(const HfModel& model, const char* key, bool fallback) {
@@ -96,8 +78,13 @@ void read_common(HfModel& model) {
                     std::to_string(kMostMatches));
   }
   spec.hidden = config.integer("hidden_size", kWidth);
-  spec.vocabulary = config.integer("vocab_size", kWidth);
-  spec.max_context = config.integer("max_position_embeddings", kTokens);
+  if (model.model_type == "gemma3_text") {  // files leave out what is the class's default
+    spec.vocabulary = config.integer_or("vocab_size", 262'208, kWidth);
+    spec.max_context = config.integer_or("max_position_embeddings", 131'072, kTokens);
+  } else {
+    spec.vocabulary = config.integer("vocab_size", kWidth);
+    spec.max_context = config.integer("max_position_embeddings", kTokens);
+  }
   spec.tied_embeddings =
       boolean_of_either(model, "tie_word_embeddings", tied_by_default(model.model_type));
   spec.activation_format = model.quantization.base();
@@ -127,7 +114,7 @@ std::string read_model_type(const HfObject& root, const HfObject& config) {
     root.fail("model_type", "missing; needed: one of " + comma_list(modelled_architectures()));
   }
   std::string type = where.text("model_type");
-  if (!readers().contains(type)) {
+  if (find_family_reader(type) == nullptr) {
     where.not_modelled("model_type", comma_list(modelled_architectures()));
   }
   return type;
@@ -135,20 +122,16 @@ std::string read_model_type(const HfObject& root, const HfObject& config) {
 
 }  // namespace
 
-std::vector<std::string> modelled_architectures() {
-  std::vector<std::string> names;
-  for (const auto& [name, reader] : readers()) names.push_back(name);
-  return names;
-}
-
 ModelSpec read_hf_config(const HfFiles& files) {
   std::vector<HfOverride> overrides;
   const std::string text =
       patch_json(files.config_text, files.config_name, files.overrides, overrides);
-  const HfObject root =
-      HfObject::parse(text, files.config_name, overrides, files.config_pointer);
-  const HfObject config = root.optional_object("text_config").value_or(root);
-  const bool nested = root.has("text_config");
+  const HfObject root = HfObject::parse(text, files.config_name, overrides, files.config_pointer);
+  std::optional<HfObject> part;
+  for (const char* key : kNestedConfigs) {
+    if (!part) part = root.optional_object(key);
+  }
+  const HfObject config = part.value_or(root);
   const std::string model_type = read_model_type(root, config);
 
   std::optional<HfObject> quant_file;
@@ -163,9 +146,11 @@ ModelSpec read_hf_config(const HfFiles& files) {
                 .model_type = model_type,
                 .spec = {}};
   model.router_format = base;
-  if (nested) {
+  if (part) {
     model.layer_prefixes = {"model.language_model.layers.", "language_model.model.layers.",
                             "model.layers."};
+  }
+  if (part || root.has("vision_config")) {
     notes.push_back("the language model alone is counted, without vision and audio towers");
   }
   for (const std::string& note : model.quantization.notes()) notes.push_back(note);
@@ -178,7 +163,7 @@ ModelSpec read_hf_config(const HfFiles& files) {
   model.spec.file = files.config_name;
   model.spec.architecture = architecture_of(root, model_type);
   read_common(model);
-  readers().at(model_type)(model);
+  find_family_reader(model_type)(model);
   require_overrides_were_read(root, overrides);
   if (model.spec.mtp_layers > 0) {
     model.note("layers for multi-token prediction are not counted (" +

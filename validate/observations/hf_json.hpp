@@ -6,6 +6,7 @@
 // never looks at is an error and not a silent no-op.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -19,6 +20,9 @@ struct HfRange {
   std::int64_t minimum = 1;
   std::int64_t maximum = 1;
 };
+
+// Keys under which a multimodal config.json keeps its language model; the first there counts.
+inline constexpr std::array<const char*, 2> kNestedConfigs{"text_config", "llm_config"};
 
 // A field that the user set instead of the file.
 struct HfOverride {

@@ -12,7 +12,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr char kNested[] = "text_config";
+// The key of the language model inside `root`; "" where the whole file describes it.
+std::string nested_key(const Json& root) {
+  for (const char* key : kNestedConfigs) {
+    const auto found = root.find(key);
+    if (found != root.end() && found->is_object()) return key;
+  }
+  return "";
+}
 
 std::vector<std::string> split_dots(const std::string& path) {
   std::vector<std::string> parts;
@@ -45,11 +52,10 @@ void apply(Json& root, const std::string& setting, std::vector<HfOverride>& appl
     throw UsageError("--set model." + field + ": expected model.FIELD=VALUE with a field of the " +
                      "model's config.json, such as model.num_hidden_layers=4");
   }
-  const auto nested = root.find(kNested);
-  const bool has_nested = nested != root.end() && nested->is_object();
-  if (has_nested && parts.front() != kNested &&
-      (nested->contains(parts.front()) || !root.contains(parts.front()))) {
-    parts.insert(parts.begin(), kNested);
+  const std::string nested = nested_key(root);
+  if (!nested.empty() && parts.front() != nested &&
+      (root[nested].contains(parts.front()) || !root.contains(parts.front()))) {
+    parts.insert(parts.begin(), nested);
   }
   Json* place = &root;
   HfOverride change;
@@ -91,8 +97,10 @@ void require_overrides_were_read(const HfObject& root, const std::vector<HfOverr
     for (const std::string& pointer : read) {
       std::string name = pointer.substr(1);
       std::replace(name.begin(), name.end(), '/', '.');
-      const std::string prefix = std::string(kNested) + '.';
-      if (name.rfind(prefix, 0) == 0) name.erase(0, prefix.size());
+      for (const char* key : kNestedConfigs) {
+        const std::string prefix = std::string(key) + '.';
+        if (name.rfind(prefix, 0) == 0) name.erase(0, prefix.size());
+      }
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     }
     const std::vector<std::string> near = nearest_names(change.field, names);

@@ -11,8 +11,8 @@
 namespace smtwin {
 
 // The text with every "field=value" put in. The value is JSON, or a text where it is not; dots
-// reach into nested objects; "model." in front is allowed; fields of a nested text_config need no
-// prefix. What was changed is appended to `applied`.
+// reach into nested objects; "model." in front is allowed; fields of a nested text_config or
+// llm_config need no prefix. What was changed is appended to `applied`.
 std::string patch_json(const std::string& text, const std::string& file_name,
                        const std::vector<std::string>& settings, std::vector<HfOverride>& applied);
 

@@ -8,12 +8,6 @@
 #include "validate/observations/hf_formats.hpp"
 
 namespace smtwin {
-namespace {
-
-constexpr std::int64_t kInt4Group = 128;  // what the bytes of int4 are counted with
-
-}  // namespace
-
 void HfQuantization::add_pattern(HfModulePatterns& list, const HfObject& where,
                                  const std::string& key, const std::string& pattern) const {
   if (!list.add(pattern)) {
@@ -65,6 +59,9 @@ void HfQuantization::read_quantization_config(const HfObject& q) {
   const std::string method = q.text("quant_method");
   if (method == "fp8") {
     read_fp8(q);
+  } else if (method == "fbgemm_fp8") {  // a scale per row of the weight and per token
+    add_everything(NumberFormat::fp8);
+    read_ignored(q);
   } else if (method == "mxfp4") {
     Rule rule;  // engines quantize the experts alone, whatever the list says
     rule.experts_only = true;
@@ -84,9 +81,12 @@ void HfQuantization::read_quantization_config(const HfObject& q) {
       read_kv_cache(q);
     }
   } else if (method == "awq" || method == "gptq") {
-    read_int4(q);
+    read_gptq(q);
+  } else if (method == "auto-round") {
+    read_auto_round(q);
   } else {
-    q.not_modelled("quant_method", "fp8, mxfp4, compressed-tensors, modelopt, awq, gptq");
+    q.not_modelled("quant_method",
+                   "fp8, fbgemm_fp8, mxfp4, compressed-tensors, modelopt, awq, gptq, auto-round");
   }
 }
 
@@ -114,7 +114,7 @@ void HfQuantization::read_groups(const HfObject& q) {
     const HfObject group = groups.object(name);
     const auto format = group_format(group);
     if (!format) continue;
-    if (*format == NumberFormat::int4) note_int4_group(group.object("weights"));
+    note_int_scales(*format, group.object("weights"), !group.has("input_activations"));
     Rule rule;
     rule.format = *format;
     const auto targets = group.optional_texts("targets");
@@ -143,30 +143,6 @@ void HfQuantization::read_modelopt(const HfObject& q) {
   if (format) add_everything(*format);
   read_ignored(q);
   read_kv_cache(q);
-}
-
-void HfQuantization::note_int4_group(const HfObject& where) {
-  const std::int64_t group = where.integer_or("group_size", kInt4Group, kQuantGroup);
-  if (group == kInt4Group) return;
-  notes_.push_back("int4 scales are counted per 128 elements; this checkpoint has group_size " +
-                   std::to_string(group));
-}
-
-void HfQuantization::read_int4(const HfObject& q) {
-  const std::int64_t bits = q.integer("bits", kQuantBits);
-  if (bits != 4) q.not_modelled("bits", "4");
-  note_int4_group(q);
-  if (q.boolean_or("lm_head", false)) q.not_modelled("lm_head", "false");
-  add_everything(NumberFormat::int4);
-  read_ignored(q);
-  if (const auto dynamic = q.optional_object("dynamic")) {
-    for (const std::string& key : dynamic->keys()) {
-      if (key.rfind("-:", 0) != 0) {
-        q.fail("dynamic", "per-module settings are not modelled; modelled: exclusions \"-:...\"");
-      }
-      add_pattern(ignored_, q, "dynamic", "re:" + key.substr(2));
-    }
-  }
 }
 
 void HfQuantization::read_quantized_layers(const HfObject& q) {

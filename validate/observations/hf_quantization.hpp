@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // In which format does a checkpoint store a module? Reads what quantizers write:
-//   config.json /quantization_config: fp8 (block or tensor scales), mxfp4, compressed-tensors
-//     config_groups, modelopt (FP8, NVFP4, mixed), awq and gptq with 4 bits;
+//   config.json /quantization_config: fp8 (block or tensor scales), fbgemm_fp8, mxfp4,
+//     compressed-tensors config_groups, modelopt (FP8, NVFP4, mixed), awq with 4 bits, gptq and
+//     auto-round with 4 or 8;
 //   config.json /expert_dtype: "fp4" (DeepSeek-V4: MXFP4, a UE8M0 scale per 32 elements);
 //   hf_quant_config.json (modelopt), used where config.json has no quantization_config;
 // and honours their ignore lists. Whatever else is named is refused: a wrong guess of the format is
@@ -49,8 +50,9 @@ class HfQuantization {
   void read_fp8(const HfObject& q);
   void read_groups(const HfObject& q);
   void read_modelopt(const HfObject& q);
-  void read_int4(const HfObject& q);
-  void note_int4_group(const HfObject& where);
+  void read_gptq(const HfObject& q);
+  void read_auto_round(const HfObject& q);
+  void note_int_scales(NumberFormat format, const HfObject& where, bool weight_only);
   void read_quantized_layers(const HfObject& q);
   void read_ignored(const HfObject& q);
   void read_kv_cache(const HfObject& q);
