@@ -4,6 +4,7 @@
 #include <numeric>
 #include <ostream>
 #include <sstream>
+#include <utility>
 
 #include "cli/report.hpp"
 
@@ -14,11 +15,25 @@ constexpr std::size_t kGap = 2;
 // A last column narrower than this is not worth wrapping into.
 constexpr std::size_t kNarrowest = 13;
 
+// Where to cut a word that is wider than a line: after its last '/' or ',' that fits. Words of
+// other than ASCII characters are left whole, a cut could split a character.
+std::size_t cut_of(const std::string& word, std::size_t width) {
+  const std::size_t mark = word.substr(0, width).find_last_of("/,");
+  return mark == std::string::npos || mark == 0 ? width : mark + 1;
+}
+
 std::vector<std::string> wrap(const std::string& text, std::size_t width) {
   std::vector<std::string> lines;
   std::istringstream words(text);
   std::string line;
   for (std::string word; words >> word;) {
+    while (word.size() > width && word.size() == display_width(word)) {
+      if (!line.empty()) lines.push_back(std::exchange(line, ""));
+      const std::size_t cut = cut_of(word, width);
+      lines.push_back(word.substr(0, cut));
+      word.erase(0, cut);
+    }
+    if (word.empty()) continue;
     if (!line.empty() && display_width(line) + 1 + display_width(word) > width) {
       lines.push_back(line);
       line.clear();

@@ -4,13 +4,11 @@
 function(smtwin_warnings target)
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion>)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-    # GCC 12 sees overlapping copies inside std::string that cannot happen (GCC bug 105651).
-    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
-  endif()
-  # GCC 12 reports a false overlap in "literal" + std::string at -O3 (GCC bug 105329).
-  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    # At -O3 GCC 12 sees copies inside std::string that cannot happen (GCC bugs 105329, 105651).
+    foreach(flag restrict array-bounds stringop-overflow stringop-overread)
+      target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-${flag}>)
+    endforeach()
   endif()
   if(SMTWIN_WARNINGS_AS_ERRORS)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)

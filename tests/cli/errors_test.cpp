@@ -66,7 +66,7 @@ TEST_CASE("bad input is one line that says what is wrong and what is allowed", "
            "--kernel is missing; name one, for example --kernel triton_gemm "
            "(smtwin kernels lists all)"},
       Case{"fit --kernel triton_gemm --gpu h200 --block-q 3",
-           "unknown flag \"--block-q\"; did you mean --block_k, --block_m, --block_n? (smtwin "
+           "unknown flag \"--block-q\"; did you mean --block_m, --block_n, --block_k? (smtwin "
            "kernels triton_gemm lists the parameters)"},
       Case{"fit --kernel triton_gemm --gpu h200 --m",
            "--m: a value is missing (smtwin fit --help)"},

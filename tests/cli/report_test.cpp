@@ -94,12 +94,23 @@ TEST_CASE("a label longer than its column pushes the text, and the text hangs un
   std::ostringstream out;
   print_wrapped(out, "note", "short");
   print_wrapped(out, "a very long label indeed",
-                "0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 tail end");
+                "0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 tail ends");
   CHECK(out.str() ==
         "note            short\n"
         "a very long label indeed  0123456789 0123456789 0123456789 0123456789 0123456789 "
         "0123456789 tail\n"
-        "                          end\n");
+        "                          ends\n");
+}
+
+TEST_CASE("a word wider than a line is cut, preferably after a slash", "[unit]") {
+  const std::string a(60, 'a');
+  const std::string b(60, 'b');
+  std::ostringstream word, out, expected;
+  word << "in " << a << '/' << b << " end";
+  print_wrapped(out, "file", word.str());
+  const char* indent = "                ";
+  expected << "file            in\n" << indent << a << "/\n" << indent << b << " end\n";
+  CHECK(out.str() == expected.str());
 }
 
 TEST_CASE("width counts characters, not bytes", "[unit]") {

@@ -2,8 +2,10 @@
 // Goldens say that a report or a prediction changed, not that it is right. Text is compared
 // exactly; JSON field by field, numbers within a relative 1e-9 (another libm may differ in the
 // last digit), the tool's version left out.
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "tests/catch.hpp"
 #include "tests/golden/golden_case.hpp"

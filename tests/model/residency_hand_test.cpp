@@ -182,4 +182,35 @@ TEST_CASE("several barriers a CTA count where they are few") {
   CHECK(resident_ctas(h200().sm, kernel).ctas_per_sm == 12);
 }
 
+TEST_CASE("units need not be powers of two") {
+  // An invented chip: warps of 24 threads, 3 partitions of 3,000 registers in units of 100, shared
+  // memory in units of 96 B without a reserve.
+  SmSpec sm;
+  sm.threads_per_warp = 24;
+  sm.max_threads_per_cta = 480;
+  sm.max_warps_per_sm = 30;
+  sm.max_ctas_per_sm = 20;
+  sm.registers_per_sm = 9'000;
+  sm.registers_per_cta = 9'000;
+  sm.max_registers_per_thread = 100;
+  sm.register_allocation_unit = 100;
+  sm.partitions_per_sm = 3;
+  sm.register_check_partitions = 3;
+  sm.shared_bytes_per_sm = 10'000;
+  sm.shared_bytes_per_cta_default = 10'000;
+  sm.shared_bytes_per_cta_optin = 10'000;
+  sm.shared_allocation_unit_bytes = 96;
+  sm.shared_carveouts_bytes[0] = 10'000;
+  sm.shared_carveout_count = 1;
+  // 50 threads = 3 warps: 30 / 3 = 10. 17 x 24 = 408 -> 500 a warp: 6 a partition, 18 / 3 = 6.
+  // 1,000 B -> 1,056: 10,000 / 1,056 = 9.
+  const KernelResources kernel{
+      .threads_per_cta = 50, .registers_per_thread = 17, .dynamic_shared_bytes = 1'000};
+  const ResidencyLimits limits = residency_limits(sm, kernel);
+  CHECK(limits.warps == 10);
+  CHECK(limits.registers == 6);
+  CHECK(limits.shared_memory == 9);
+  CHECK(resident_ctas(sm, kernel).ctas_per_sm == 6);
+}
+
 }  // namespace smtwin

@@ -138,6 +138,12 @@ TEST_CASE("language models of vision checkpoints", "[unit]") {
   check_shape(flat.layers[0], "qkv", 96, 64, Shard::columns, 1, 96);
   REQUIRE(flat.notes.size() == 1);
   CHECK(flat.notes[0] == "the language model alone is counted, without vision and audio towers");
+  const ModelSpec listed =
+      read(family("qwen2_5_vl", {{"vision_config", "{}"},
+                                 {"quantization_config", R"({"quant_method": "fp8", "ignore":
+                         ["model.language_model.layers.0.self_attn.o_proj"]})"}}));
+  CHECK(matrix(listed.layers[0], "o").format == NumberFormat::bf16);
+  CHECK(matrix(listed.layers[1], "o").format == NumberFormat::fp8);
   const auto nested = [](const std::string& type, const Fields& text) {
     return read({{"model_type", "\"vision\""},
                  {"text_config", json(with(text, {{"model_type", '"' + type + '"'}}))}});

@@ -122,6 +122,9 @@ TEST_CASE("hunyuan_v1_moe: one number, or one for each layer", "[unit]") {
   check_shape(model.layers[1], "experts_down", 64, 48, Shard::experts, 8);
   check_shape(model.layers[1], "shared_down", 64, 2 * 160, Shard::rows);
   CHECK(model.layers[0].vector_parameters == 2 * 64 + 2 * 8);
+  const ModelSpec wide =
+      read(family("hunyuan_v1_moe", with(kHunyuan, {{"attention_head_dim", "16"}})));
+  CHECK(wide.layers[0].attention.head_dim == 16);
   const auto message = [](const Fields& changes) {
     return read_message(family("hunyuan_v1_moe", with(kHunyuan, changes)));
   };
@@ -133,6 +136,26 @@ TEST_CASE("hunyuan_v1_moe: one number, or one for each layer", "[unit]") {
         "(num_hidden_layers)");
   CHECK(message({{"use_cla", "true"}}) ==
         "config.json: /use_cla: true is not modelled; modelled: false");
+}
+
+TEST_CASE("exaone_moe: windows, a dense first layer, a shared expert", "[unit]") {
+  Fields fields =
+      family("exaone_moe", with(kBailing, {{"num_hidden_layers", "4"}, {"sliding_window", "128"}}));
+  fields.erase("first_k_dense_replace");
+  CHECK(kinds(fields) == "dEEE");
+  const ModelSpec model = read(fields);
+  for (std::size_t i = 0; i < 4; ++i) CHECK(model.layers[i].attention.window == (i == 3 ? 0 : 128));
+  check_shape(model.layers[1], "shared_down", 64, 2 * 32, Shard::rows);
+  CHECK(model.layers[1].vector_parameters == 2 * 64 + 2 * 8 + 8);
+  CHECK(kinds(with(fields, {{"mlp_layer_types", R"(["sparse", "dense", "sparse", "dense"])"}})) ==
+        "EdEd");
+}
+
+TEST_CASE("olmoe: one norm over all heads", "[unit]") {
+  const LayerSpec layer =
+      read(family("olmoe", {{"num_experts", "8"}, {"num_experts_per_tok", "2"}})).layers[0];
+  check_shape(layer, "experts_down", 64, 160, Shard::experts, 8);
+  CHECK(layer.vector_parameters == 2 * 64 + (8 + 2) * 8);
 }
 
 TEST_CASE("granitemoe and phimoe", "[unit]") {
@@ -191,4 +214,23 @@ TEST_CASE("MLA: the layers with experts may be listed", "[unit]") {
   CHECK(read_message(mla({{"mlp_layer_types", R"(["sparse", "wide"])"}})) ==
         "config.json: /mlp_layer_types: type \"wide\" of layer 1 is not modelled; modelled: dense, "
         "sparse");
+}
+
+TEST_CASE("a field gone or of another type is an error of one line, or has a default",
+          "[property]") {
+  for (const Fields& whole :
+       {family("dots1", kDeepSeekMoe), family("glm4v_moe_text", kDeepSeekMoe),
+        family("bailing_moe", kBailing), family("ernie4_5_moe", kErnie),
+        family("hunyuan_v1_moe", kHunyuan), family("granitemoehybrid", kGraniteHybrid)}) {
+    CHECK(read_message(whole) == "no error");
+    for (const auto& [key, value] : whole) {
+      INFO(whole.at("model_type") << ": " << key);
+      for (const char* other : {"null", "-1", "1.5", "\"x\"", "[]", "[[]]", "{\"a\": 1}"}) {
+        const std::string got = read_message(with(whole, {{key, other}}));
+        const bool absent = std::string(other) == "null";
+        CHECK(((absent && got == "no error") || got.rfind("config.json: /", 0) == 0));
+        CHECK(got.find('\n') == std::string::npos);
+      }
+    }
+  }
 }

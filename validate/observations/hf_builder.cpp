@@ -126,6 +126,31 @@ std::vector<std::int64_t> read_layer_values(const HfModel& model, const char* ke
                                    model.config.integer(key, range));
 }
 
+std::vector<bool> read_expert_layers(const HfModel& model, std::int64_t dense_unsaid) {
+  const HfObject& config = model.config;
+  std::vector<bool> sparse(static_cast<std::size_t>(model.layers));
+  const auto types = config.optional_texts("mlp_layer_types");
+  if (types && types->size() < sparse.size()) {
+    config.fail("mlp_layer_types", "found " + std::to_string(types->size()) +
+                                       " entries; needed: one for each of the " +
+                                       std::to_string(model.layers) +
+                                       " layers (num_hidden_layers)");
+  }
+  const std::int64_t dense_layers =
+      config.integer_or("first_k_dense_replace", dense_unsaid, kSmallCount);
+  const std::int64_t frequency = config.integer_or("moe_layer_freq", 1, kLayerCount);
+  for (std::size_t i = 0; i < sparse.size(); ++i) {
+    const auto layer = static_cast<std::int64_t>(i);
+    sparse[i] = types ? (*types)[i] == "sparse" : layer >= dense_layers && layer % frequency == 0;
+    if (types && !sparse[i] && (*types)[i] != "dense") {
+      config.fail("mlp_layer_types", "type \"" + (*types)[i].substr(0, 40) + "\" of layer " +
+                                         std::to_string(i) +
+                                         " is not modelled; modelled: dense, sparse");
+    }
+  }
+  return sparse;
+}
+
 std::optional<NumberFormat> read_dtype(const HfObject& where, const char* key) {
   const auto name = where.optional_text(key);
   if (!name) return std::nullopt;

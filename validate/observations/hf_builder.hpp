@@ -163,6 +163,10 @@ std::vector<std::int64_t> read_periodic_windows(const HfModel& model, std::int64
 // One number for all layers, or a list with one for each.
 std::vector<std::int64_t> read_layer_values(const HfModel& model, const char* key, HfRange range);
 
+// Which layers have experts: mlp_layer_types, or all but the first_k_dense_replace first, of which
+// there are `dense_unsaid` where the file does not say.
+std::vector<bool> read_expert_layers(const HfModel& model, std::int64_t dense_unsaid);
+
 // A per-layer list of at least num_hidden_layers entries; longer ones describe MTP layers too.
 std::vector<std::int64_t> read_layer_list(const HfModel& model, const char* key, HfRange range);
 
@@ -178,8 +182,11 @@ void read_gqa_moe(HfModel& model);     // qwen2_moe, qwen3_moe, glm4_moe, dots1
 void read_mixtral(HfModel& model);     // mixtral, minimax_m2
 void read_bailing(HfModel& model);
 void read_ernie(HfModel& model);  // ernie4_5, ernie4_5_moe
+void read_exaone_moe(HfModel& model);
 void read_granite_moe(HfModel& model);
 void read_hunyuan(HfModel& model);
+void read_nemotron_nas(HfModel& model);
+void read_olmoe(HfModel& model);
 void read_phimoe(HfModel& model);
 void read_gpt_oss(HfModel& model);
 void read_llama4(HfModel& model);

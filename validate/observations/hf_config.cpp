@@ -146,11 +146,9 @@ ModelSpec read_hf_config(const HfFiles& files) {
                 .model_type = model_type,
                 .spec = {}};
   model.router_format = base;
-  if (part) {
+  if (part || root.has("vision_config")) {
     model.layer_prefixes = {"model.language_model.layers.", "language_model.model.layers.",
                             "model.layers."};
-  }
-  if (part || root.has("vision_config")) {
     notes.push_back("the language model alone is counted, without vision and audio towers");
   }
   for (const std::string& note : model.quantization.notes()) notes.push_back(note);

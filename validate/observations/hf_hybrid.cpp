@@ -89,8 +89,7 @@ void read_gated_delta(HfModel& model) {
   gqa.qkv_bias = config.boolean_or("attention_bias", false);
   gqa.o_bias = gqa.qkv_bias;
   gqa.output_gate = config.boolean_or("attn_output_gate", true);
-  gqa.qk_norm = true;
-  gqa.qk_norm_elements = 2 * gqa.head_dim;
+  norm_each_head(gqa);
   const GatedDelta shape = read_shape(config);
   const std::vector<bool> linear = linear_layers(model);
   const std::vector<bool> sparse = qwen_expert_layers(model);

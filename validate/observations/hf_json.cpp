@@ -235,6 +235,19 @@ HfObject HfObject::object(std::string_view key) const {
   return *value;
 }
 
+std::vector<HfObject> HfObject::objects(std::string_view key) const {
+  if (!has(key)) fail(key, "missing; needed: a list of objects");
+  const Json& list = *member(value_, key);
+  if (!list.is_array()) fail(key, "found " + found(key) + "; allowed: a list of objects");
+  std::vector<HfObject> objects;
+  for (const Json& element : list) {
+    const std::string place = std::string(key) + '/' + std::to_string(objects.size());
+    if (!element.is_object()) fail(place, "found " + quote(element) + "; allowed: an object");
+    objects.push_back(HfObject(document_, &element, pointer(place)));
+  }
+  return objects;
+}
+
 std::optional<std::vector<std::int64_t>> HfObject::optional_integers(std::string_view key,
                                                                      HfRange range) const {
   if (!has(key)) return std::nullopt;

@@ -57,6 +57,7 @@ class HfObject {
   std::optional<std::string> optional_text(std::string_view key) const;
   HfObject object(std::string_view key) const;
   std::optional<HfObject> optional_object(std::string_view key) const;
+  std::vector<HfObject> objects(std::string_view key) const;
   // Lists; absent is an error for the plain forms and nullopt for the optional ones.
   std::vector<std::int64_t> integers(std::string_view key, HfRange range) const;
   std::optional<std::vector<std::int64_t>> optional_integers(std::string_view key,

@@ -112,38 +112,13 @@ void add_mla(HfLayerBuilder& builder, const MlaShape& s) {
   if (s.indexer) add_indexer(builder, s, hidden);
 }
 
-// Which layers have experts: by a list of names, or all but the first few.
-std::vector<bool> expert_layers(const HfModel& model) {
-  const HfObject& config = model.config;
-  std::vector<bool> sparse(static_cast<std::size_t>(model.layers));
-  const auto types = config.optional_texts("mlp_layer_types");
-  if (types && types->size() < sparse.size()) {
-    config.fail("mlp_layer_types", "found " + std::to_string(types->size()) +
-                                       " entries; needed: one for each of the " +
-                                       std::to_string(model.layers) +
-                                       " layers (num_hidden_layers)");
-  }
-  const std::int64_t unsaid = model.model_type == "glm4_moe_lite" ? 1 : 0;
-  const std::int64_t dense_layers = config.integer_or("first_k_dense_replace", unsaid, kSmallCount);
-  const std::int64_t frequency = config.integer_or("moe_layer_freq", 1, kLayerCount);
-  for (std::size_t i = 0; i < sparse.size(); ++i) {
-    const auto layer = static_cast<std::int64_t>(i);
-    sparse[i] = types ? (*types)[i] == "sparse" : layer >= dense_layers && layer % frequency == 0;
-    if (types && !sparse[i] && (*types)[i] != "dense") {
-      config.fail("mlp_layer_types", "type \"" + (*types)[i].substr(0, 40) + "\" of layer " +
-                                         std::to_string(i) +
-                                         " is not modelled; modelled: dense, sparse");
-    }
-  }
-  return sparse;
-}
-
 }  // namespace
 
 void read_mla(HfModel& model) {
   const HfObject& config = model.config;
   const MlaShape shape = read_shape(config);
-  const std::vector<bool> sparse = expert_layers(model);
+  const std::int64_t dense_unsaid = model.model_type == "glm4_moe_lite" ? 1 : 0;
+  const std::vector<bool> sparse = read_expert_layers(model, dense_unsaid);
   HfMoe moe = read_moe(config, "n_routed_experts");
   moe.shared_intermediate =
       config.integer_or("n_shared_experts", 0, kSmallCount) * moe.intermediate;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Families of GQA attention and experts whose files use names of their own: Ling and Ring
-// (bailing_moe), ERNIE 4.5, Granite 3 MoE, Hunyuan, Phi-3.5-MoE.
+// (bailing_moe), ERNIE 4.5, K-EXAONE, Granite 3 MoE, Hunyuan, OLMoE, Phi-3.5-MoE.
 // Sources: the modelling files of these names in vLLM and transformers.
 #include <algorithm>
 
@@ -90,6 +90,25 @@ void read_ernie(HfModel& model) {
   }
 }
 
+void read_exaone_moe(HfModel& model) {
+  const HfObject& config = model.config;
+  HfGqa gqa = read_gqa(config);
+  norm_each_head(gqa);
+  HfMoe moe = read_moe(config, "num_experts");
+  moe.shared_intermediate = config.integer("num_shared_experts", kSmallCount) * moe.intermediate;
+  moe.correction_bias = true;
+  const std::vector<bool> sparse = read_expert_layers(model, 1);
+  const std::vector<std::int64_t> windows =
+      read_periodic_windows(model, config.integer("sliding_window", kTokens), 4);
+  for (std::int64_t i = 0; i < model.layers; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    HfLayerBuilder builder(model, i);
+    gqa.window = windows[at];
+    add_gqa(builder, gqa);
+    finish_layer(builder, sparse[at], moe, false);
+  }
+}
+
 void read_granite_moe(HfModel& model) {
   const HfObject& config = model.config;
   HfGqa gqa = read_gqa(config);
@@ -120,7 +139,7 @@ void read_hunyuan(HfModel& model) {
   if (!config.boolean_or("use_mixed_mlp_moe", true)) {
     config.not_modelled("use_mixed_mlp_moe", "true");
   }
-  HfGqa gqa = read_gqa(config);
+  HfGqa gqa = read_gqa(config, {.head_dim = config.integer_or("attention_head_dim", 0, kHeadDim)});
   if (config.boolean_or("use_qk_norm", true)) norm_each_head(gqa);
   const std::int64_t shared_width = config.integer("intermediate_size", kWidth);
   const auto experts = read_layer_values(model, "num_experts", kExpertCount);
@@ -145,6 +164,20 @@ void read_hunyuan(HfModel& model) {
     HfLayerBuilder builder(model, i);
     add_gqa(builder, gqa);
     finish_layer(builder, true, moe, false, modules);
+  }
+}
+
+void read_olmoe(HfModel& model) {
+  const HfObject& config = model.config;
+  HfGqa gqa = read_gqa(config);
+  gqa.qkv_bias = config.boolean_or("attention_bias", false);
+  gqa.o_bias = gqa.qkv_bias;
+  norm_all_heads(gqa);
+  const HfMoe moe = read_moe(config, "num_experts", "num_experts_per_tok", "intermediate_size");
+  for (std::int64_t i = 0; i < model.layers; ++i) {
+    HfLayerBuilder builder(model, i);
+    add_gqa(builder, gqa);
+    finish_layer(builder, true, moe, false);
   }
 }
 
