@@ -54,7 +54,8 @@ void print_entries(std::ostream& out, const FitAnswer& a, std::size_t shown) {
                    fits ? format_count(r.ctas_per_sm) : "-",
                    fits ? format_percent(r.theoretical_occupancy) : "-",
                    entry.run.has_time() ? format_time(entry.run.time->seconds) : "-",
-                   entry.rank > 0 ? format_count(entry.rank) : "-", label(r.limiters)});
+                   entry.rank > 0 ? format_count(entry.rank) : "-",
+                   entry.run.instance.impossible.empty() ? label(r.limiters) : "-"});
   }
   table.print(out);
 }

@@ -154,9 +154,20 @@ std::string_view to_string(AttentionKind kind) {
   return "unknown";
 }
 
+double WeightMatrix::element_bytes() const {
+  if (!scale_group) return bytes_per_element(format);
+  const double scale = *scale_group > 0 ? kBf16Bytes / as_double(*scale_group) : 0;
+  return (format == NumberFormat::int4 ? 0.5 : 1) + scale;
+}
+
+ScaleBlock WeightMatrix::scale_block() const {
+  if (!scale_group) return smtwin::scale_block(format);
+  return {.out = 1, .in = std::max<std::int64_t>(1, *scale_group)};
+}
+
 double WeightMatrix::bytes() const {
   const double matrix = as_double(out) * as_double(in) * as_double(copies);
-  return matrix * bytes_per_element(format) + as_double(bias) * kBf16Bytes;
+  return matrix * element_bytes() + as_double(bias) * kBf16Bytes;
 }
 
 double total_parameters(const ModelSpec& model) {

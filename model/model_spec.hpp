@@ -55,7 +55,13 @@ struct WeightMatrix {
     return static_cast<double>(out) * static_cast<double>(in) * static_cast<double>(copies) +
            static_cast<double>(bias);
   }
-  double bytes() const;  // parameters in `format`; the bias in bf16
+  // int4 and int8: elements along `in` that share a scale, where the checkpoint differs from what
+  // the format stands for; 0 = one scale a row, too little to count.
+  std::optional<std::int64_t> scale_group = std::nullopt;
+
+  double element_bytes() const;    // bytes_per_element(format) with this matrix's groups
+  ScaleBlock scale_block() const;  // likewise
+  double bytes() const;            // parameters in `format`; the bias in bf16
 };
 
 enum class AttentionKind {

@@ -104,7 +104,7 @@ MatrixShard shard_vocabulary(const WeightMatrix& matrix, const Layout& layout) {
                     .in = matrix.in,
                     .copies = 1};
   shard.bytes = static_cast<double>(shard.out) * static_cast<double>(shard.in) *
-                bytes_per_element(matrix.format);
+                matrix.element_bytes();
   return shard;
 }
 

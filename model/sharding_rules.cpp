@@ -128,7 +128,7 @@ class Rules {
           "--ep");
     }
     for (const WeightMatrix& m : layer.weights) {
-      const ScaleBlock block = scale_block(m.format);
+      const ScaleBlock block = m.scale_block();
       if (m.name == "gate_up") {
         check_width("/intermediate_size", mlp.intermediate, layout_.tp, block.out, m, "");
       } else if (m.name == "down") {
@@ -157,7 +157,7 @@ class Rules {
     if (layout_.tp == 1) return;
     for (const WeightMatrix& m : layer.weights) {
       if (m.name == "qkv" || m.name.ends_with("gate_up") || m.name.ends_with("down")) continue;
-      const ScaleBlock block = scale_block(m.format);
+      const ScaleBlock block = m.scale_block();
       const bool by_rows = m.shard == Shard::rows;
       if (!by_rows && m.shard != Shard::columns && m.shard != Shard::kv_heads) continue;
       const MatrixShard mine = shard_matrix(m, layer, layout_);

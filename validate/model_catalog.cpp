@@ -72,8 +72,10 @@ ShippedModel read_shipped(const std::string& path, const HfObject& root) {
   shipped.files.model_name = shipped.card.display_name;
   shipped.files.config_name = fs::path(path).filename().string();
   shipped.files.config_text = root.object("config").dump();
+  shipped.files.config_pointer = "/config";
   if (const auto quant = root.optional_object("hf_quant_config")) {
-    shipped.files.quant_name = shipped.files.config_name + " /hf_quant_config";
+    shipped.files.quant_name = shipped.files.config_name;
+    shipped.files.quant_pointer = "/hf_quant_config";
     shipped.files.quant_text = quant->dump();
   }
   return shipped;

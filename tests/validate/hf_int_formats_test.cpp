@@ -17,10 +17,9 @@ Fields quantized(const std::string& quantization) {
   return with(llama(), {{"quantization_config", quantization}});
 }
 
-// 0.5 + 2 / 128 = 0.515625 B and 0.5 + 2 / 32 = 0.5625 B.
-constexpr char kGroup32[] =
-    "int4 weights are counted at 0.5156 B an element; this checkpoint, with a scale per 32 "
-    "elements, takes 0.5625";
+double element_bytes(const ModelSpec& model, const std::string& name) {
+  return matrix(model.layers[1], name).element_bytes();
+}
 
 std::string group(const std::string& weights, const std::string& activations = "null") {
   return R"({"quant_method": "compressed-tensors", "format": "pack-quantized",
@@ -34,30 +33,26 @@ std::string group(const std::string& weights, const std::string& activations = "
 TEST_CASE("awq and gptq with 4 bits", "[unit]") {
   const ModelSpec awq = read(quantized(R"({"quant_method": "awq", "bits": 4, "group_size": 128})"));
   CHECK(format(awq, "down") == NumberFormat::int4);
-  CHECK(awq.notes.empty());
+  CHECK(element_bytes(awq, "down") == 0.515625);  // 0.5 + 2 / 128
   const ModelSpec gptq = read(quantized(R"({"quant_method": "gptq", "bits": 4, "group_size": 32,
                    "dynamic": {"-:.*layers\\.0\\..*down": {}}})"));
   CHECK(format(gptq, "down", 0) == NumberFormat::bf16);
   CHECK(format(gptq, "down", 1) == NumberFormat::int4);
-  REQUIRE(gptq.notes.size() == 1);
-  CHECK(gptq.notes[0] == kGroup32);
+  CHECK(element_bytes(gptq, "down") == 0.5625);  // 0.5 + 2 / 32
+  CHECK(matrix(gptq.layers[1], "down").scale_block().in == 32);
+  CHECK(matrix(gptq.layers[0], "down").element_bytes() == 2);
   const ModelSpec channel =
       read(quantized(R"({"quant_method": "gptq", "bits": 4, "group_size": -1})"));
-  REQUIRE(channel.notes.size() == 1);
-  CHECK(channel.notes[0] ==
-        "int4 weights are counted at 0.5156 B an element; this checkpoint, with a scale per "
-        "channel, takes 0.5");
+  CHECK(element_bytes(channel, "down") == 0.5);
 }
 
 TEST_CASE("gptq with 8 bits is int8, its activations are not", "[unit]") {
   const ModelSpec model =
       read(quantized(R"({"quant_method": "gptq", "bits": 8, "group_size": 128})"));
   CHECK(format(model, "down") == NumberFormat::int8);
-  REQUIRE(model.notes.size() == 2);
+  CHECK(element_bytes(model, "down") == 1.015625);  // 1 + 2 / 128
+  REQUIRE(model.notes.size() == 1);
   CHECK(model.notes[0] ==
-        "int8 weights are counted at 1 B an element; this checkpoint, with a scale per 128 "
-        "elements, takes 1.016");
-  CHECK(model.notes[1] ==
         "int8 weights are counted as multiplied by int8 activations; this checkpoint keeps "
         "activations in 16 bits");
   CHECK(read_message(quantized(R"({"quant_method": "gptq", "bits": 3})")) ==
@@ -72,8 +67,8 @@ TEST_CASE("compressed-tensors: w4a16 in groups of 32, w8a8", "[unit]") {
                                            "strategy": "group", "symmetric": true})")));
   CHECK(format(kimi, "down") == NumberFormat::int4);
   CHECK(format(kimi, "o") == NumberFormat::bf16);
-  REQUIRE(kimi.notes.size() == 1);
-  CHECK(kimi.notes[0] == kGroup32);
+  CHECK(element_bytes(kimi, "down") == 0.5625);
+  CHECK(element_bytes(kimi, "o") == 2);
   const ModelSpec both = read(quantized(
       group(R"({"num_bits": 8, "type": "int", "strategy": "channel", "group_size": null})",
             R"({"num_bits": 8, "type": "int", "strategy": "token", "dynamic": true})")));

@@ -153,7 +153,8 @@ TEST_CASE("overrides of shipped models", "[unit]") {
   CHECK(find_model("deepseek-v3", {"num_hidden_layers=4"}).layers.size() == 4);
   CHECK(find_model("deepseek-v4-flash", {"model.num_hidden_layers=4"}).layers.size() == 4);
   CHECK(message_of([] { find_model("deepseek-v4-flash", {"num_hidden_layers=60"}); }) ==
-        "deepseek-v4-flash.json: /compress_ratios: found 44 entries; needed: one for each of the "
+        "deepseek-v4-flash.json: /config/compress_ratios: found 44 entries; needed: one for each "
+        "of the "
         "60 layers (num_hidden_layers)");
   CHECK_THROWS_AS(find_model("qwen3-32b", {"num_experts_per_tok=4"}), UsageError);
 }

@@ -48,6 +48,9 @@ void HfLayerBuilder::add_as(NumberFormat format, const HfMatrix& matrix) {
   weight.in = matrix.in;
   weight.copies = matrix.copies;
   weight.format = format;
+  if (format == NumberFormat::int4 || format == NumberFormat::int8) {
+    weight.scale_group = model_.quantization.integer_scale_group();
+  }
   weight.shard = matrix.shard;
   weight.bias = matrix.bias;
   layer.weights.push_back(std::move(weight));

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integer weights with a scale per group of elements: what AWQ, GPTQ and AutoRound write.
-// Bytes and math of these formats are the model's (model/model_spec.hpp); where a checkpoint
-// differs from what they stand for, a note says by how much.
+// Bytes and math of these formats are the model's (model/model_spec.hpp); a checkpoint with other
+// groups hands its group size to each matrix.
 // Left out: zero points (half a byte a group) and act-order permutations.
 #include <algorithm>
-#include <sstream>
 
 #include "validate/observations/hf_formats.hpp"
 #include "validate/observations/hf_quantization.hpp"
@@ -12,21 +11,11 @@
 namespace smtwin {
 namespace {
 
-constexpr std::int64_t kInt4Group = 128;  // what the bytes of int4 are counted with
-constexpr double kScaleBytes = 2;         // fp16 or bf16
-
 NumberFormat integer_format(const HfObject& q, bool eight_bits) {
   const std::int64_t bits = q.integer("bits", kQuantBits);
   if (bits == 4) return NumberFormat::int4;
   if (bits == 8 && eight_bits) return NumberFormat::int8;
   q.not_modelled("bits", eight_bits ? "4, 8" : "4");
-}
-
-std::string bytes_text(double bytes) {
-  std::ostringstream out;
-  out.precision(4);
-  out << bytes;
-  return out.str();
 }
 
 // AutoRound reads a key of extra_config as an expression when it has a character that only
@@ -37,21 +26,13 @@ bool is_expression(const std::string& key) {
 
 }  // namespace
 
-void HfQuantization::note_int_scales(NumberFormat format, const HfObject& where, bool weight_only) {
+void HfQuantization::read_int_scales(NumberFormat format, const HfObject& where, bool weight_only) {
   if (format != NumberFormat::int4 && format != NumberFormat::int8) return;
-  const std::int64_t counted = format == NumberFormat::int4 ? kInt4Group : 0;
+  const std::int64_t usual = format == NumberFormat::int4 ? scale_block(format).in : 0;
   const bool channel = where.holds_text("strategy") && where.text("strategy") == "channel";
   const std::int64_t group = std::max<std::int64_t>(  // -1: a scale a channel
-      0, where.integer_or("group_size", channel ? 0 : counted, kQuantGroup));
-  if (group != counted) {
-    const double plain = format == NumberFormat::int4 ? 0.5 : 1;
-    const double bytes = plain + (group > 0 ? kScaleBytes / static_cast<double>(group) : 0);
-    notes_.push_back(std::string(to_string(format)) + " weights are counted at " +
-                     bytes_text(bytes_per_element(format)) +
-                     " B an element; this checkpoint, with a scale per " +
-                     (group > 0 ? std::to_string(group) + " elements" : "channel") + ", takes " +
-                     bytes_text(bytes));
-  }
+      0, where.integer_or("group_size", channel ? 0 : usual, kQuantGroup));
+  if (group != usual) integer_scale_group_ = group;
   if (format == NumberFormat::int8 && weight_only) {
     notes_.push_back(
         "int8 weights are counted as multiplied by int8 activations; this checkpoint keeps "
@@ -61,7 +42,7 @@ void HfQuantization::note_int_scales(NumberFormat format, const HfObject& where,
 
 void HfQuantization::read_gptq(const HfObject& q) {
   const NumberFormat format = integer_format(q, q.text("quant_method") == "gptq");
-  note_int_scales(format, q, true);
+  read_int_scales(format, q, true);
   if (q.boolean_or("lm_head", false)) q.not_modelled("lm_head", "false");
   add_everything(format);
   read_ignored(q);
@@ -79,7 +60,7 @@ void HfQuantization::read_auto_round(const HfObject& q) {
   const std::string type = q.optional_text("data_type").value_or("int");
   if (type != "int") q.not_modelled("data_type", "\"int\"");
   const NumberFormat format = integer_format(q, true);
-  note_int_scales(format, q, true);
+  read_int_scales(format, q, true);
   add_everything(format);
   const auto extra = q.optional_object("extra_config");
   if (!extra) return;

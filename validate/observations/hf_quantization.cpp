@@ -114,7 +114,7 @@ void HfQuantization::read_groups(const HfObject& q) {
     const HfObject group = groups.object(name);
     const auto format = group_format(group);
     if (!format) continue;
-    note_int_scales(*format, group.object("weights"), !group.has("input_activations"));
+    read_int_scales(*format, group.object("weights"), !group.has("input_activations"));
     Rule rule;
     rule.format = *format;
     const auto targets = group.optional_texts("targets");

@@ -35,6 +35,8 @@ class HfQuantization {
   NumberFormat format_of(const std::vector<std::string>& names, bool expert) const;
   NumberFormat base() const { return base_; }
   std::size_t tried_entries() const;  // of all lists, that each module is matched with one by one
+  // Elements that share a scale in int4 and int8 matrices, where not what the formats stand for.
+  std::optional<std::int64_t> integer_scale_group() const { return integer_scale_group_; }
   NumberFormat kv_format() const { return kv_format_; }
   const std::vector<std::string>& notes() const { return notes_; }
 
@@ -52,7 +54,7 @@ class HfQuantization {
   void read_modelopt(const HfObject& q);
   void read_gptq(const HfObject& q);
   void read_auto_round(const HfObject& q);
-  void note_int_scales(NumberFormat format, const HfObject& where, bool weight_only);
+  void read_int_scales(NumberFormat format, const HfObject& where, bool weight_only);
   void read_quantized_layers(const HfObject& q);
   void read_ignored(const HfObject& q);
   void read_kv_cache(const HfObject& q);
@@ -66,6 +68,7 @@ class HfQuantization {
   HfModulePatterns ignored_;
   NumberFormat ignored_format_;
   NumberFormat kv_format_;
+  std::optional<std::int64_t> integer_scale_group_;
   std::vector<std::string> notes_;
 };
 
