@@ -44,6 +44,7 @@ struct Prefix {
 template <std::size_t N>
 std::string with_prefix(double value, const std::array<Prefix, N>& prefixes,
                         const std::string& unit) {
+  if (value == 0) return "0 " + unit;
   const double size = std::abs(value);
   const Prefix* chosen = &prefixes.back();
   for (const Prefix& p : prefixes) {

@@ -32,6 +32,7 @@ TEST_CASE("sizes count in powers of 1000, rates in GB/s", "[unit]") {
   CHECK(format_size(151.9e9) == "152 GB");
   CHECK(format_size(1.36e6) == "1.36 MB");
   CHECK(format_size(512) == "512 B");
+  CHECK(format_size(0) == "0 B");
   CHECK(format_bandwidth(1.597e12) == "1,597 GB/s");
   CHECK(format_bandwidth(3.5e9) == "3.5 GB/s");
 }
