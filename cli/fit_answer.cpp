@@ -10,7 +10,7 @@
 namespace smtwin {
 namespace {
 
-constexpr std::size_t kAlsoFitShown = 4;
+constexpr std::size_t kAlsoFitShown = 6;
 constexpr double kTellsApart = 0.01;  // times closer than this are one rank
 
 // Steps between two configurations: each doubling of a parameter is one.

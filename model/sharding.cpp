@@ -103,8 +103,8 @@ MatrixShard shard_vocabulary(const WeightMatrix& matrix, const Layout& layout) {
   MatrixShard shard{.out = round_up<std::int64_t>(matrix.out, kVocabularyPadding * ranks) / ranks,
                     .in = matrix.in,
                     .copies = 1};
-  shard.bytes = static_cast<double>(shard.out) * static_cast<double>(shard.in) *
-                matrix.element_bytes();
+  shard.bytes =
+      static_cast<double>(shard.out) * static_cast<double>(shard.in) * matrix.element_bytes();
   return shard;
 }
 
