@@ -62,12 +62,14 @@ std::string label(Bound bound) {
   return text;
 }
 
-void add_time_flags(CLI::App& app, TimeFlags& flags) {
+void add_kernel_flags(CLI::App& app, KernelFlags& flags) {
+  app.add_option("--kernel", flags.kernel,
+                 "kernel (smtwin kernels); its parameters are flags as well");
   app.add_option("--l2", flags.l2, "cold (deployment) or warm (benchmark replay)");
   app.add_option("--launch", flags.launch, "graph (replayed CUDA graph) or stream");
 }
 
-KernelTimeOptions time_options(const TimeFlags& flags) {
+KernelTimeOptions time_options(const KernelFlags& flags) {
   KernelTimeOptions options;
   if (flags.l2 != "cold" && flags.l2 != "warm") {
     throw UsageError("--l2 " + quoted(flags.l2) + ": use cold or warm");

@@ -39,13 +39,15 @@ std::string describe_refusal(const KernelRun& run, const GpuSpec& gpu);
 
 std::string label(Bound bound);
 
-// Flags --l2 cold|warm and --launch graph|stream, as text until they are read.
-struct TimeFlags {
+// What fit, whatif and predict share: --kernel, --l2 cold|warm and --launch graph|stream, as text
+// until they are read.
+struct KernelFlags {
+  std::string kernel;
   std::string l2 = "cold";
   std::string launch = "graph";
 };
-void add_time_flags(CLI::App& app, TimeFlags& flags);
-KernelTimeOptions time_options(const TimeFlags& flags);  // UsageError lists what is allowed
-std::string describe(const KernelTimeOptions& options);  // "cold L2, replayed in a CUDA graph"
+void add_kernel_flags(CLI::App& app, KernelFlags& flags);
+KernelTimeOptions time_options(const KernelFlags& flags);  // UsageError lists what is allowed
+std::string describe(const KernelTimeOptions& options);    // "cold L2, replayed in a CUDA graph"
 
 }  // namespace smtwin

@@ -15,9 +15,9 @@ namespace smtwin {
 namespace {
 
 struct Flags {
-  std::string kernel, list;
+  KernelFlags shared;
+  std::string list;
   bool all = false;
-  TimeFlags time;
 };
 
 // "BT16/w4/s2,BT32/w4/s2" or, where an entry is written name=value,..., separated by ';'.
@@ -34,11 +34,11 @@ std::vector<std::string> list_entries(const std::string& text) {
 }
 
 Answer answer(const Flags& flags, const VerbInput& input) {
-  const KernelChoice choice = choose_kernel(flags.kernel, "", input);
+  const KernelChoice choice = choose_kernel(flags.shared.kernel, "", input);
   const GpuChoice gpu = choose_gpu(input.gpu, single_values(choice.settings.gpu));
   const auto fit =
       std::make_shared<FitAnswer>(answer_fit(*choice.kernel, gpu, with_settings(choice),
-                                             list_entries(flags.list), time_options(flags.time)));
+                                             list_entries(flags.list), time_options(flags.shared)));
   fit->show_all = flags.all;
   return {.context = gpu.context,
           .exit_code = 0,
@@ -61,12 +61,10 @@ Verb fit_verb() {
       .takes_kernel_parameters = true,
       .add_flags =
           [flags](CLI::App& app) {
-            app.add_option("--kernel", flags->kernel,
-                           "kernel (smtwin kernels); its parameters are flags as well");
+            add_kernel_flags(app, flags->shared);
             app.add_option("--list", flags->list,
                            "an autotuner's list, \"A,B,C\"; without it the whole space");
             app.add_flag("--all", flags->all, "show every configuration, not the best 20");
-            add_time_flags(app, flags->time);
           },
       .answer = [flags](const VerbInput& input) { return answer(*flags, input); }};
 }

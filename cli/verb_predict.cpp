@@ -13,17 +13,17 @@ namespace smtwin {
 namespace {
 
 struct Flags {
-  std::string kernel, config;
+  KernelFlags shared;
+  std::string config;
   bool explain = false;
-  TimeFlags time;
 };
 
 Answer answer(const Flags& flags, const VerbInput& input) {
-  const KernelChoice choice = choose_kernel(flags.kernel, flags.config, input);
+  const KernelChoice choice = choose_kernel(flags.shared.kernel, flags.config, input);
   const auto predict = std::make_shared<PredictAnswer>();
   predict->kernel = choice.kernel;
   predict->gpu = choose_gpu(input.gpu, single_values(choice.settings.gpu));
-  predict->options = time_options(flags.time);
+  predict->options = time_options(flags.shared);
   predict->run =
       run_kernel(*choice.kernel, with_settings(choice), predict->gpu.gpu, predict->options);
   // Without a time there is nothing this verb could say; fit and whatif still show the bytes.
@@ -49,12 +49,10 @@ Verb predict_verb() {
           .takes_kernel_parameters = true,
           .add_flags =
               [flags](CLI::App& app) {
-                app.add_option("--kernel", flags->kernel,
-                               "kernel (smtwin kernels); its parameters are flags as well");
+                add_kernel_flags(app, flags->shared);
                 app.add_option("--config", flags->config, "configuration, for example BT16/w4/s2");
                 app.add_flag("--explain", flags->explain,
                              "the equation of each bound, and every assumption");
-                add_time_flags(app, flags->time);
               },
           .answer = [flags](const VerbInput& input) { return answer(*flags, input); }};
 }

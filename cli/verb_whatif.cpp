@@ -14,14 +14,14 @@ namespace smtwin {
 namespace {
 
 struct Flags {
-  std::string kernel, config;
-  TimeFlags time;
+  KernelFlags shared;
+  std::string config;
 };
 
 Answer answer(const Flags& flags, const VerbInput& input) {
-  const KernelChoice choice = choose_kernel(flags.kernel, flags.config, input);
+  const KernelChoice choice = choose_kernel(flags.shared.kernel, flags.config, input);
   const auto whatif = std::make_shared<WhatifAnswer>(
-      answer_whatif(choice, split_list(input.gpu), time_options(flags.time)));
+      answer_whatif(choice, split_list(input.gpu), time_options(flags.shared)));
   return {.context = whatif->points.front().gpu.context,
           .exit_code = 0,
           .table = [whatif](std::ostream& out) { print_whatif(out, *whatif); },
@@ -42,11 +42,9 @@ Verb whatif_verb() {
           .takes_kernel_parameters = true,
           .add_flags =
               [flags](CLI::App& app) {
-                app.add_option("--kernel", flags->kernel,
-                               "kernel (smtwin kernels); its parameters are flags as well");
+                add_kernel_flags(app, flags->shared);
                 app.add_option("--config", flags->config,
                                "base configuration, for example BT16/w4/s2");
-                add_time_flags(app, flags->time);
               },
           .answer = [flags](const VerbInput& input) { return answer(*flags, input); }};
 }

@@ -79,6 +79,8 @@ std::string waves_that_differ(const TimeComparison& c, const KernelTime& before,
   const double of_bound = seconds_of(after, c.binding_after) - seconds_of(before, c.binding_after);
   const double of_time = after.seconds - before.seconds;
   if (same(c.time_ratio, 1) || of_bound / of_time >= kExplains) return "";
+  // Waves of another size or number are not comparable one by one; fill() says how they changed.
+  if (!same(before.waves.waves, after.waves.waves)) return "";
   std::string text;
   const auto add = [&](const char* which, const WaveTime& a, const WaveTime& b) {
     if (a.count == 0 || b.count == 0 || same(a.seconds, b.seconds)) return;

@@ -52,6 +52,24 @@ TEST_CASE("when only the last wave changes, the sentence says so", "[unit]") {
         "the last wave takes 5.50 us -> 8.00 us, bound by shared memory");
 }
 
+TEST_CASE("waves of another size are not compared one by one", "[unit]") {
+  // As above, but the change halves the CTA's bytes as well: 20 + 5 CTAs become one wave of 25.
+  const auto g = round_chip();
+  auto before = round_kernel();
+  before.resources.dynamic_shared_bytes = 40000;
+  before.work.global_read_bytes = 800e3;
+  before.work.step_read_bytes = 80e3;
+  before.unique_read_bytes = 25 * 800e3;
+  before.work.shared_bytes = 400e3;
+  auto after = before;
+  after.resources.dynamic_shared_bytes = 20000;
+  const auto c = compare(kernel_time(g, before), kernel_time(g, after));
+  INFO(c.sentence);
+  CHECK_FALSE(c.time_ratio == Approx(1).epsilon(0.005));
+  CHECK(c.sentence.find("wave takes") == std::string::npos);
+  CHECK(c.sentence.find("waves 1.25 -> ") != std::string::npos);
+}
+
 TEST_CASE("a smaller tile that fits twice halves the waves", "[unit]") {
   const auto g = round_chip();
   auto before = round_kernel();
