@@ -144,7 +144,7 @@ WaveTime wave_time(const WaveModel& m, std::int64_t ctas, std::int64_t count) {
 }  // namespace
 
 MemoryTraffic memory_traffic(const GpuSpec& gpu, const KernelInstance& kernel,
-                             const KernelTimeOptions& options, double resident_share) {
+                             const KernelTimeOptions& options) {
   const auto ctas = static_cast<double>(ctas_of(kernel.grid));
   MemoryTraffic t;
   t.read_bytes = ctas * kernel.work.global_read_bytes;
@@ -155,22 +155,17 @@ MemoryTraffic memory_traffic(const GpuSpec& gpu, const KernelInstance& kernel,
   };
   const double unique_read = unique_of(kernel.unique_read_bytes, t.read_bytes);
   const double unique_write = unique_of(kernel.unique_write_bytes, t.write_bytes);
-  const double set = unique_read + unique_write;
-  const bool repeats = t.read_bytes > unique_read || t.write_bytes > unique_write;
-  if (set > 0 && (repeats || options.l2 == L2State::warm)) {
+  t.unique_bytes = unique_read + unique_write;
+  // A replay comes round to the first byte when all others have passed: a sharp threshold.
+  if (options.l2 == L2State::warm && t.unique_bytes > 0) {
     const double l2_bytes = require(gpu, gpu.l2_bytes, "l2_bytes");
-    // CTAs that want the same byte run side by side (activations of a GEMM row, the tokens of head
-    // groups), so repeats miss only for what the cache cannot hold of one wave's share.
-    t.repeat_hit = std::min(1.0, l2_bytes / (set * resident_share));
-    // A replay comes round to the first byte when all others have passed: a sharp threshold.
-    if (options.l2 == L2State::warm) {
-      t.first_touch_hit = 1 / (1 + std::pow(set / l2_bytes, options.constants.l2_sharpness));
-    }
+    t.first_touch_hit =
+        1 / (1 + std::pow(t.unique_bytes / l2_bytes, options.constants.l2_sharpness));
   }
-  t.dram_read_bytes =
-      unique_read * (1 - t.first_touch_hit) + (t.read_bytes - unique_read) * (1 - t.repeat_hit);
-  t.dram_write_bytes =
-      unique_write * (1 - t.first_touch_hit) + (t.write_bytes - unique_write) * (1 - t.repeat_hit);
+  // CTAs that want the same byte run side by side (activations of a GEMM row, the tokens of head
+  // groups) and ask for it at about the same time: repeats never reach the DRAM.
+  t.dram_read_bytes = unique_read * (1 - t.first_touch_hit);
+  t.dram_write_bytes = unique_write * (1 - t.first_touch_hit);
   return t;
 }
 
@@ -188,11 +183,11 @@ KernelSeconds kernel_seconds(const GpuSpec& gpu, const KernelInstance& kernel,
   WaveModel m;
   m.sm_count = require(gpu, gpu.sm_count, "sm_count");
   r.waves = fill_waves(ctas_of(kernel.grid), m.sm_count, r.resident.ctas_per_sm);
-  r.traffic = memory_traffic(gpu, kernel, options, 1 / std::max(1.0, r.waves.waves));
   m.partitions = std::max(gpu.sm.partitions_per_sm, 1);
   m.warps_per_cta = ceil_div(kernel.resources.threads_per_cta, gpu.sm.threads_per_warp);
   m.cta = cta_seconds(gpu, kernel, clock_hz);
   m.pipeline = pipeline_of(gpu.sm, kernel, m.warps_per_cta, options.constants);
+  r.traffic = memory_traffic(gpu, kernel, options);
   m.l2 = {require(gpu, gpu.l2_bytes_per_s, "l2_bytes_per_s"),
           require(gpu, gpu.l2_latency_cycles, "l2_latency_cycles") / clock_hz};
   m.dram = {require(gpu, gpu.dram_bytes_per_s, "dram_bytes_per_s") *

@@ -70,12 +70,10 @@ struct MemoryTraffic {
   double dram_read_bytes = 0;  // that the L2 misses
   double dram_write_bytes = 0;
   double first_touch_hit = 0;  // share of the unique bytes found in the L2; 0 when cold
-  double repeat_hit = 1;       // share of the repeated reads found in the L2
+  double unique_bytes = 0;     // read and written, each byte once: the working set
 };
-// `resident_share` is the share of the grid that is resident at once: what one wave touches is what
-// the L2 must hold for a second CTA to find it.
 MemoryTraffic memory_traffic(const GpuSpec& gpu, const KernelInstance& kernel,
-                             const KernelTimeOptions& options, double resident_share = 1);
+                             const KernelTimeOptions& options);
 
 // One wave of `ctas` CTAs; `count` such waves follow each other.
 struct WaveTime {

@@ -40,9 +40,13 @@ struct Explainer {
   }
   bool starved(Bound memory) const { return starved(memory, s.full) || starved(memory, s.tail); }
 
-  // Re-reads that the L2 cannot hold, or first touches that it might still hold.
-  bool l2_state_is_a_guess() const {
-    return s.traffic.repeat_hit < 1 || s.traffic.first_touch_hit > 0;
+  // First touches that the L2 might still hold.
+  bool l2_state_is_a_guess() const { return s.traffic.first_touch_hit > 0; }
+
+  // The L2 serves repeats of a working set that it cannot hold as a whole.
+  bool repeats_beyond_l2() const {
+    return s.traffic.read_bytes + s.traffic.write_bytes > s.traffic.unique_bytes && gpu.l2_bytes &&
+           s.traffic.unique_bytes > *gpu.l2_bytes;
   }
 
   // "3 x " before what three waves take each; nothing before a single one.
@@ -235,8 +239,10 @@ struct Explainer {
       a.push_back(concat({"a replay finds 1 / (1 + (working set / L2)^",
                           count_text(options.constants.l2_sharpness), ") of its bytes in the L2"}));
     }
-    if (s.traffic.repeat_hit < 1) {
-      a.emplace_back("repeated reads find the share of one wave's unique bytes that fits the L2");
+    if (repeats_beyond_l2()) {
+      a.emplace_back(
+          "CTAs that read the same bytes run side by side and find them in the L2, although the "
+          "whole set exceeds it");
     }
     if (kernel.work.loads_in_flight <= 0) {
       a.emplace_back("without a second stage a CTA computes only after its own load arrived");

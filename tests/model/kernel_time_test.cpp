@@ -143,7 +143,7 @@ TEST_CASE("a kernel whose loads are not counted has 16 B per lane in flight", "[
   CHECK(s.full.bytes_in_flight == Approx(20480));
 }
 
-TEST_CASE("cold: every byte comes from DRAM once, repeats from what the L2 holds", "[unit]") {
+TEST_CASE("cold: every byte comes from DRAM once, repeats from the L2", "[unit]") {
   const auto g = round_chip();
   auto k = round_kernel();
   k.work.global_write_bytes = 4000;  // 100 kB in all, each written once
@@ -154,18 +154,11 @@ TEST_CASE("cold: every byte comes from DRAM once, repeats from what the L2 holds
     CHECK(t.read_bytes == Approx(2e6));
     CHECK(t.dram_read_bytes == Approx(500e3));
     CHECK(t.dram_write_bytes == Approx(100e3));
-    CHECK(t.repeat_hit == 1);
   }
-  SECTION("1.6 + 0.1 MB do not: 1 / 1.7 of the 0.4 MB of repeats hit") {
+  SECTION("neither do they when the 1.6 + 0.1 MB of the whole set exceed it") {
     k.unique_read_bytes = 1.6e6;
     const auto t = memory_traffic(g, k, {});
-    CHECK(t.repeat_hit == Approx(1 / 1.7));
-    CHECK(t.dram_read_bytes == Approx(1.6e6 + 0.4e6 * (1 - 1 / 1.7)));
-  }
-  SECTION("of four waves each touches a quarter: 1.7 / 4 MB fit, and no repeat misses") {
-    k.unique_read_bytes = 1.6e6;
-    const auto t = memory_traffic(g, k, {}, 0.25);
-    CHECK(t.repeat_hit == 1);
+    CHECK(t.unique_bytes == Approx(1.7e6));
     CHECK(t.dram_read_bytes == Approx(1.6e6));
   }
   SECTION("a descriptor without unique bytes shares nothing") {
@@ -327,13 +320,13 @@ TEST_CASE("assumptions are stated when they were used, and only then", "[unit]")
   k.work.step_read_bytes = 0;
   k.work.loads_in_flight = 0;
   k.resources.threads_per_cta = 64;
-  k.work.global_read_bytes = 5e6;  // 125 MB by 25 CTAs, 100 MB of them different: a wave of 10 CTAs
-  k.unique_read_bytes = 100e6;     // touches far more than the 1 MB of L2
   t = kernel_time(round_chip(), k, {.l2 = L2State::warm});
   CHECK(states(t, "issue slots are not counted"));
   CHECK(states(t, "16 B per lane"));
   CHECK(states(t, "only after its own load"));
   CHECK(states(t, "a partition without a warp idles"));
   CHECK(states(t, "^8) of its bytes in the L2"));
-  CHECK(states(t, "repeated reads"));
+  CHECK_FALSE(states(t, "run side by side"));
+  k.unique_read_bytes = 1.9e6;  // of the 2 MB asked for: more than the 1 MB of L2
+  CHECK(states(kernel_time(round_chip(), k), "run side by side"));
 }
