@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The error types of smtwin. A message is one line: where, what was found, what is allowed, what
 // to do ("config.json: /num_attention_heads: 64 heads cannot be split over --tp 6; use 1, 2, 4").
-// Only cli/main.cpp catches them and turns them into an exit code. "Does not fit" is an answer,
-// never an error.
+// Only cli/run.cpp turns them into an exit code; elsewhere one is caught only to add the row at
+// fault, or to keep the part of an answer that needs no missing number. "Does not fit" is an
+// answer, never an error.
 #pragma once
 
 #include <stdexcept>
@@ -29,14 +30,14 @@ class DataError : public Error {
   using Error::Error;
 };
 
-// The verb needs a GPU and none is there. Exit 3.
+// The verb needs a GPU and none is there. Exit 3. No verb needs one yet.
 class NoDeviceError : public Error {
  public:
   using Error::Error;
   int exit_code() const noexcept override { return 3; }
 };
 
-// The verb needs the CUDA half and this build was made without it. Exit 3.
+// The verb needs the CUDA half and this build was made without it. Exit 3. No verb needs it yet.
 class NotBuiltError : public Error {
  public:
   using Error::Error;

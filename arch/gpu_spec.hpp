@@ -99,7 +99,8 @@ struct GpuSpec {
   std::optional<double> nvlink_bytes_per_s;  // per direction, all links of one GPU
   std::optional<double> pcie_bytes_per_s;    // per direction
   // All-reduce as alpha + beta x bytes, for 2, 4 and 8 GPUs of one host; transfers count
-  // 2 (n-1)/n x message bytes. Placeholder until collectives are fitted (part 2).
+  // 2 (n-1)/n x message bytes. One line per GPU count: protocol switches and the frameworks' own
+  // all-reduce kernels are not in it.
   std::array<std::optional<double>, 3> allreduce_alpha_s;
   std::array<std::optional<double>, 3> allreduce_bytes_per_s;
 

@@ -41,6 +41,10 @@ std::string describe_fit(const KernelRun& run) {
     case LaunchVerdict::threads_exceed_cta_limit:
     case LaunchVerdict::threads_exceed_function_limit:
       return "no, threads";
+    case LaunchVerdict::barriers_exceed_sm_limit:
+      return "no, barriers";
+    case LaunchVerdict::virtual_resources_exceed_sm_limit:
+      return "no, virtual resources";
     case LaunchVerdict::cluster_exceeds_limit:
       return "no, cluster size";
   }

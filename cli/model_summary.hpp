@@ -23,7 +23,7 @@ struct LayerGroup {
   const LayerSpec* layer = nullptr;
 };
 std::vector<LayerGroup> group_layers(const ModelSpec& model);
-std::string describe_indices(const std::vector<std::size_t>& indices);  // "0-2, 4-60 even"
+std::string describe_indices(const std::vector<std::size_t>& indices);  // "0-2, 4-60 every other"
 std::string describe_attention(const AttentionSpec& attention);
 std::string describe_mlp(const MlpSpec& mlp);
 

@@ -32,6 +32,9 @@ std::string describe(const Need& need) {
     case Limiter::registers:
       return "<= " + format_count(need.at_most) + " registers per thread" + less +
              (less.empty() ? "" : " less");
+    case Limiter::barriers:
+      return "<= " + format_count(need.at_most) + " barriers per CTA" + less +
+             (less.empty() ? "" : " less");
     default:
       return "<= " + format_count(need.at_most) + " threads per CTA" + less +
              (less.empty() ? "" : " less");
@@ -67,7 +70,16 @@ std::vector<NextStep> next_steps(const SmSpec& sm, const KernelResources& kernel
     if (counts.empty() || counts.back() != cliff.ctas) counts.push_back(cliff.ctas);
   }
   for (const std::int32_t ctas : counts) {
-    if (r.limits.barriers < ctas || r.limits.virtual_resources < ctas) continue;
+    if (r.limits.virtual_resources < ctas) continue;
+    if (const Cliff* barriers = find_cliff(r, Limiter::barriers, ctas)) {
+      if (barriers->sufficient) {
+        steps.push_back({.ctas = ctas,
+                         .theoretical_occupancy = occupancy_of(sm, ctas, kernel.threads_per_cta),
+                         .needs = {{Limiter::barriers, barriers->at_most, barriers->reduce_by}},
+                         .already_allow = {}});
+      }
+      continue;
+    }
     // Fewer threads is a way of its own where it suffices: warps and registers both shrink.
     const Cliff* threads = find_cliff(r, Limiter::warps, ctas);
     const bool by_threads_alone = threads != nullptr && threads->sufficient;
@@ -177,14 +189,24 @@ std::string describe_refusal(const GpuSpec& gpu, const KernelResources& kernel,
              " one CTA can have on " + architecture_name(gpu.compute_capability) +
              " (on-chip memory, not VRAM)";
     }
+    case LaunchVerdict::barriers_exceed_sm_limit:
+      return "does not launch: " + format_count(kernel.barriers_per_cta) +
+             " barriers in a CTA, an SM has " + format_count(sm.barriers_per_sm) + "; name fewer";
+    case LaunchVerdict::virtual_resources_exceed_sm_limit:
+      return "does not launch: " + format_count(kernel.virtual_resources_per_cta) +
+             " virtual resources in a CTA, an SM has " + format_count(sm.virtual_resources_per_sm) +
+             "; use fewer";
     case LaunchVerdict::cluster_exceeds_limit:
+      if (!sm.max_cluster_ctas_nonportable) {
+        return "does not launch: a cluster of " + format_count(kernel.cluster_ctas) +
+               " CTAs, the portable most is " + format_count(sm.max_cluster_ctas_portable) +
+               " and more is not known to work on this chip (--set "
+               "sm.max_cluster_ctas_nonportable=N if yours does)";
+      }
       return "does not launch: a cluster of " + format_count(kernel.cluster_ctas) +
-             " CTAs, this chip allows " +
-             format_count(sm.max_cluster_ctas_nonportable.value_or(sm.max_cluster_ctas_portable)) +
-             (sm.max_cluster_ctas_nonportable
-                  ? " with the non-portable attribute and " +
-                        format_count(sm.max_cluster_ctas_portable) + " without"
-                  : "");
+             " CTAs, this chip allows " + format_count(*sm.max_cluster_ctas_nonportable) +
+             " with the non-portable attribute and " + format_count(sm.max_cluster_ctas_portable) +
+             " without";
   }
   return "";
 }

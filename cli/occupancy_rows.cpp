@@ -27,7 +27,7 @@ class RowGpus {
     cc_ = table.column("cc");
     if (!choice && !gpu_ && !cc_) {
       throw UsageError("--gpu is missing, and " + table.file_name() +
-                       " has neither a gpu nor a cc column");
+                       " has neither a gpu nor a cc column; give --gpu NAME or add one of them");
     }
   }
 
@@ -35,7 +35,9 @@ class RowGpus {
     if (gpu_ && !row[*gpu_].empty()) return named(row[*gpu_]);
     if (!cc_) {
       if (choice_) return choice_->gpu;
-      throw DataError(table_.where() + ": gpu: empty, and there is no --gpu");
+      throw DataError(
+          table_.where() +
+          ": gpu: empty, and there is no --gpu; name a GPU in the row or give --gpu NAME");
     }
     const auto cc = parse_compute_capability(row[*cc_]);
     if (!cc) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the three report formats are made of: numbers as people read them (the only place where
-// prefixes, thousands separators and percent exist), aligned tables and wrapped notes within 100
-// columns, CSV with proper quoting, and the JSON envelope. A verb computes one struct; its view
-// (cli/view_<name>.cpp) turns that struct into any of the three.
+// What the three report formats are made of: numbers as people read them (with prefixes,
+// thousands separators and percent), aligned tables and wrapped notes within 100 columns, CSV with
+// proper quoting, and the JSON envelope. A verb computes one struct; its view (cli/view_<name>.cpp)
+// turns that struct into any of the three.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers as people read them. Inside the program everything is in base units; prefixes, percent
-// and thousands separators are added here and nowhere else. Locale-independent on purpose: a
+// and thousands separators are added here (for equations in model/quantity_text.cpp and
+// kernels/text.cpp). Locale-independent on purpose: a
 // report pasted from any machine looks the same.
 #include <algorithm>
 #include <array>

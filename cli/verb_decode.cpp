@@ -139,8 +139,10 @@ void pin(KernelPins& pins, const std::string& path, const std::string& value) {
     throw UsageError("--set kernel." + path + ": " + kernel + " has " + join(names, ", "));
   }
   pins.settings[kernel][spec->name] = parse_parameter(*spec, value);
-  pins.applied.push_back(
-      {.path = "kernel." + kernel + '.' + spec->name, .before = "", .after = value, .reason = ""});
+  pins.applied.push_back({.path = "kernel." + kernel + '.' + spec->name,
+                          .before = "the fastest of a list",
+                          .after = value,
+                          .reason = ""});
 }
 
 KernelPins take_kernel_pins(const std::vector<std::string>& settings) {
@@ -154,7 +156,6 @@ KernelPins take_kernel_pins(const std::vector<std::string>& settings) {
     }
     pin(pins, setting.substr(prefix.size(), equals - prefix.size()), setting.substr(equals + 1));
   }
-  for (AppliedOverride& o : pins.applied) o.before = "the fastest of a list";
   return pins;
 }
 

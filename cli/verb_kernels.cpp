@@ -7,6 +7,7 @@
 #include <memory>
 #include <ostream>
 
+#include "arch/error.hpp"
 #include "cli/kernel_choice.hpp"
 #include "cli/verb.hpp"
 
@@ -183,7 +184,9 @@ Verb kernels_verb() {
               [name](CLI::App& app) { app.add_option("NAME", *name, "show this one in full"); },
           .answer =
               [name](const VerbInput& input) {
-                return name->empty() ? answer_list() : answer_one(*name, input);
+                if (!name->empty()) return answer_one(*name, input);
+                if (!input.settings.empty()) throw UsageError("--set needs a kernel: kernels NAME");
+                return answer_list();
               }};
 }
 

@@ -111,7 +111,9 @@ Verb models_verb() {
               },
           .answer =
               [name](const VerbInput& input) {
-                return name->empty() ? answer_list() : answer_one(*name, input);
+                if (!name->empty()) return answer_one(*name, input);
+                if (!input.settings.empty()) throw UsageError("--set needs a model: models NAME");
+                return answer_list();
               }};
 }
 

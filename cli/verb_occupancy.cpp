@@ -119,7 +119,8 @@ Answer answer_one(const Flags& f, const VerbInput& input) {
     notes.push_back("registers: " + instance->registers_source);
     if (!instance->impossible.empty()) notes.push_back(instance->impossible);
   } else {
-    if (!f.config.empty()) throw UsageError("--config needs --kernel");
+    if (!f.config.empty())
+      throw UsageError("--config needs --kernel; name one (smtwin kernels lists all)");
     if (!input.kernel_flags.empty()) {
       const std::string flag = "--" + input.kernel_flags.front().first;
       throw UsageError("unknown flag " + quoted(flag) + did_you_mean(flag, input.verb_flags) +

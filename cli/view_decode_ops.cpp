@@ -61,7 +61,7 @@ void print_segment(std::ostream& out, const SegmentTime& segment, double step_s)
                    {"bound", Align::left},
                    {"config", Align::left}});
   for (const OpTime& op : segment.ops) {
-    const double spent = op.critical ? segment.count * (op.end_s - op.start_s) / step_s : 0;
+    const double spent = op.critical ? segment.count * op.elapsed_s() / step_s : 0;
     table.add_row({(op.op.stream > 0 ? "|| " : "") + op.op.name, shape_text(op.op),
                    format_number(1e6 * op.time.seconds),
                    op.critical ? format_number(100 * spent, 2) : "hidden",
@@ -88,7 +88,7 @@ Costliest costliest(const StepTime& step) {
   for (const SegmentTime& segment : step.segments) {
     for (const OpTime& op : segment.ops) {
       if (!op.critical || !op.time.runs) continue;
-      const double seconds = segment.count * (op.end_s - op.start_s);
+      const double seconds = segment.count * op.elapsed_s();
       if (seconds > most.seconds) most = {&segment, &op, seconds};
     }
   }

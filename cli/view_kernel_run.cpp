@@ -94,9 +94,9 @@ std::string kernel_run_json(const KernelDescriptor& kernel, const KernelRun& run
                     {"ctas", k.grid.ctas()}};
   object["unique_read_bytes"] = k.unique_read_bytes;
   object["unique_write_bytes"] = k.unique_write_bytes;
-  object["requested_read_bytes"] = k.work.global_read_bytes * static_cast<double>(k.grid.ctas());
+  object["requested_read_bytes"] = k.requested_read_bytes();
   object["useful_flops"] = k.useful_flops;
-  object["issued_math_flops"] = k.work.math_flops * static_cast<double>(k.grid.ctas());
+  object["issued_math_flops"] = k.issued_math_flops();
   Json facts = Json::array();
   for (const Fact& f : k.facts) {
     facts.push_back(

@@ -109,7 +109,7 @@ void print_shared_details(std::ostream& out, const OccupancyAnswer& a) {
 
 void print_cluster(std::ostream& out, const OccupancyAnswer& a) {
   const ClusterBound& bound = a.residency.cluster;
-  if (!bound.applies) return;
+  if (!bound.applies || a.residency.verdict == LaunchVerdict::cluster_exceeds_limit) return;
   std::string text = format_count(a.kernel.cluster_ctas) + " CTAs";
   if (!bound.portable) {
     text += ", more than the portable " + format_count(a.gpu.sm.max_cluster_ctas_portable) +

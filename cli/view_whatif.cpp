@@ -100,20 +100,17 @@ void add_grid_lines(std::vector<Line>& lines) {
 }
 
 void add_work_lines(std::vector<Line>& lines) {
-  const auto per_kernel = [](const WhatifPoint& p, double of_one_cta) {
-    return of_one_cta * static_cast<double>(p.run.instance.grid.ctas());
-  };
   lines.push_back({"bytes read once", ChangeAs::ratio, [](const WhatifPoint& p) {
                      return quantity(p.run.instance.unique_read_bytes, "B");
                    }});
-  lines.push_back({"bytes requested", ChangeAs::ratio, [=](const WhatifPoint& p) {
-                     return quantity(per_kernel(p, p.run.instance.work.global_read_bytes), "B");
+  lines.push_back({"bytes requested", ChangeAs::ratio, [](const WhatifPoint& p) {
+                     return quantity(p.run.instance.requested_read_bytes(), "B");
                    }});
   lines.push_back({"useful flops", ChangeAs::ratio, [](const WhatifPoint& p) {
                      return quantity(p.run.instance.useful_flops, "flop");
                    }});
-  lines.push_back({"issued flops", ChangeAs::ratio, [=](const WhatifPoint& p) {
-                     return quantity(per_kernel(p, p.run.instance.work.math_flops), "flop");
+  lines.push_back({"issued flops", ChangeAs::ratio, [](const WhatifPoint& p) {
+                     return quantity(p.run.instance.issued_math_flops(), "flop");
                    }});
   lines.push_back({"predicted", ChangeAs::ratio, [](const WhatifPoint& p) {
                      if (!p.run.has_time()) return Cell{};

@@ -95,6 +95,11 @@ struct KernelInstance {
   double unique_write_bytes = 0;
   std::vector<Fact> facts;
   std::vector<std::string> assumptions;  // each a sentence
+  // Of the whole kernel, with what CTAs ask for twice and what padding issues.
+  double requested_read_bytes() const {
+    return work.global_read_bytes * static_cast<double>(grid.ctas());
+  }
+  double issued_math_flops() const { return work.math_flops * static_cast<double>(grid.ctas()); }
   std::string impossible;  // why the configuration cannot exist on this chip; empty = it can
 };
 

@@ -160,4 +160,21 @@ RegisterEstimate registers_estimate(const TritonConfig& config, GemmBody body,
   return result;
 }
 
+void set_triton_resources(KernelInstance& instance, const TritonConfig& config, GemmBody body,
+                          const GemmDataType& type, const GpuSpec& gpu,
+                          const OperandBuffers& buffers, const SharedBytes& shared) {
+  const RegisterEstimate registers = registers_estimate(config, body, type, gpu);
+  instance.resources.threads_per_cta =
+      static_cast<std::int32_t>(config.tile.num_warps * gpu.sm.threads_per_warp);
+  instance.resources.registers_per_thread = registers.per_thread;
+  instance.resources.dynamic_shared_bytes = shared.bytes;
+  instance.shared_provenance = buffers.provenance;
+  instance.shared_formula = shared.formula;
+  instance.registers_provenance = registers.provenance;
+  instance.registers_source = registers.source;
+  instance.pipe = dot_pipe(dot_instruction(gpu.compute_capability, config.version, config.tile),
+                           type.bytes, type.is_integer);
+  instance.impossible = triton_tile_problem(config, type, gpu);
+}
+
 }  // namespace smtwin

@@ -56,4 +56,15 @@ struct RegisterEstimate {
 RegisterEstimate registers_estimate(const TritonConfig& config, GemmBody body,
                                     const GemmDataType& type, const GpuSpec& gpu);
 
+struct SharedBytes {
+  std::int64_t bytes = 0;
+  std::string formula;  // worked, "... = 65,536"
+};
+
+// What a CTA takes, into `instance`: threads, registers and shared bytes with where they come from,
+// the math pipe, and why the tile cannot exist, if so.
+void set_triton_resources(KernelInstance& instance, const TritonConfig& config, GemmBody body,
+                          const GemmDataType& type, const GpuSpec& gpu,
+                          const OperandBuffers& buffers, const SharedBytes& shared);
+
 }  // namespace smtwin

@@ -2,7 +2,6 @@
 #include "model/collectives.hpp"
 
 #include <array>
-#include <sstream>
 
 #include "arch/error.hpp"
 #include "model/quantity_text.hpp"

@@ -32,7 +32,7 @@ CollectiveTime collective_time(const GpuSpec& gpu, Collective kind, int gpus, do
 // The seconds alone, for searches.
 double collective_seconds(const GpuSpec& gpu, Collective kind, int gpus, double message_bytes);
 
-// "PCIe" or "NVLink", by what the GPU's file lists.
+// "NVLink", "PCIe" or "interconnect not known", by what the GPU's file lists.
 std::string interconnect_name(const GpuSpec& gpu);
 
 }  // namespace smtwin

@@ -14,11 +14,6 @@ struct MemoryPath {
   double latency_s = 0;  // unloaded
 };
 
-// Rate that a reader with this much in flight gets.
-inline double achievable_bytes_per_s(const MemoryPath& path, double bytes_in_flight) {
-  return std::min(path.peak_bytes_per_s, bytes_in_flight / path.latency_s);
-}
-
 // Bytes in flight from which on the peak is what limits.
 inline double bytes_in_flight_for_peak(const MemoryPath& path) {
   return path.peak_bytes_per_s * path.latency_s;

@@ -3,7 +3,7 @@
 // and how engines split them over GPUs, and what attention must read per cached token. Filled by
 // validate/observations/hf_config.cpp from a Hugging Face config.json (+ hf_quant_config.json).
 //
-// Matrices are named by what they are (the list is in data/SCHEMA.md and model/step_ops.cpp reads
+// Matrices are named by what they are (the list is in data/SCHEMA.md and model/step_*.cpp read
 // them by name), shapes are [out, in] of y = W x, whole model, before any split.
 #pragma once
 

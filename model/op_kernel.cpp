@@ -72,8 +72,9 @@ OpSeconds OpTimer::fastest(const StepOp& op) const {
   OpSeconds best;
   if (op.kind == OpKind::collective) {
     best.kernel = "collective";
-    best.seconds = collective_seconds(gpu_, op.collective, op.ranks, op.message_bytes);
-    best.provenance = collective_time(gpu_, op.collective, op.ranks, op.message_bytes).provenance;
+    const CollectiveTime time = collective_time(gpu_, op.collective, op.ranks, op.message_bytes);
+    best.seconds = time.seconds;
+    best.provenance = time.provenance;
     return best;
   }
   best.runs = false;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which kernel runs an op of a decode step, and how long it takes: the choice of configuration
 // that layer 3 of the twin makes, so that a changed tile list shows up in tokens/s.
-//   GEMM           triton_gemm, for NVFP4 cutlass_nvfp4; experts triton_moe_gemm or its grouped
-//   form sparse attention over packed rows   sparse_decode_fieldnotes dense attention and
-//   everything else  a streaming kernel of this file's making, assumed
+//   GEMM                               triton_gemm; for NVFP4 cutlass_nvfp4
+//   experts                            triton_moe_gemm; for NVFP4 cutlass_nvfp4, grouped
+//   sparse attention over packed rows  sparse_decode_fieldnotes
+//   dense attention, everything else   a streaming kernel (op_kernel_streaming.cpp), assumed
+//
 // GEMMs take the fastest predicted entry of a short list of decode tiles: what an autotuner over
 // that list would find, not what a particular library picks. All choices are `assumed`.
 // Left out: fused epilogues, persistent grids, library heuristics (part 2 fits those).

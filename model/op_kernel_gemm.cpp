@@ -244,8 +244,11 @@ std::vector<KernelInstance> gemm_instances(const StepOp& op, const GpuSpec& gpu,
                                            const KernelSettings& settings) {
   // Chips that multiply FP4 with another instruction: the Triton kernel stands in for theirs. Asked
   // without pins, so that a pinned tile that cannot exist is an answer and not another kernel.
-  if (op.pipe == MathPipe::nvfp4 && any_exists(cutlass(op, gpu, {}))) {
-    return cutlass(op, gpu, settings);
+  if (op.pipe == MathPipe::nvfp4) {
+    std::vector<KernelInstance> unpinned = cutlass(op, gpu, {});
+    if (any_exists(unpinned)) {
+      return settings.contains("cutlass_nvfp4") ? cutlass(op, gpu, settings) : unpinned;
+    }
   }
   return op.kind == OpKind::grouped_gemm ? grouped_triton(op, gpu, settings)
                                          : dense_triton(op, gpu, settings);

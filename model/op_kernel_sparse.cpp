@@ -14,6 +14,7 @@ namespace smtwin {
 namespace {
 
 constexpr std::int64_t kLargestBlockH = 32;
+constexpr std::int64_t kRopeValues = 64;  // of a head, beside its latent values
 struct ListedConfig {
   std::int64_t block_t, num_warps, num_stages;
 };
@@ -23,7 +24,7 @@ constexpr ListedConfig kProductionList[] = {{16, 4, 2}, {32, 4, 2}, {32, 8, 2}};
 bool shape_matches(const StepOp& op, double row_bytes) {
   const auto values = static_cast<std::int64_t>(kSparseDecodeHeadDim);
   const double bf16_bytes = 2.0 * static_cast<double>(op.head_dim);
-  return op.v_head_dim == values && op.head_dim <= values + 64 && row_bytes < bf16_bytes;
+  return op.v_head_dim == values && op.head_dim <= values + kRopeValues && row_bytes < bf16_bytes;
 }
 
 }  // namespace

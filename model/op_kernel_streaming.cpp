@@ -10,15 +10,15 @@
 namespace smtwin {
 namespace {
 
-constexpr std::int32_t kStreamThreads = 256;
-constexpr std::int32_t kStreamRegisters = 32;
-constexpr double kVectorBytes = 16;      // widest load of a lane
-constexpr double kVectorsPerThread = 4;  // work of a thread before another CTA takes over
-constexpr double kVectorsInFlight = 2;   // loads a thread issues before it uses the first
+constexpr std::int32_t kStreamThreads = 256;   // of a CTA, assumed
+constexpr std::int32_t kStreamRegisters = 32;  // of a thread, assumed
+constexpr double kVectorBytes = 16;            // widest load of a lane
+constexpr double kVectorsPerThread = 4;        // work of a thread before another CTA takes over
+constexpr double kVectorsInFlight = 2;         // loads a thread issues before it uses the first
 
-constexpr std::int32_t kAttentionThreads = 128;
-constexpr std::int32_t kAttentionRegisters = 168;
-constexpr std::int64_t kMaxTile = 64;  // tokens of a pipeline step
+constexpr std::int32_t kAttentionThreads = 128;    // of a CTA, assumed
+constexpr std::int32_t kAttentionRegisters = 168;  // of a thread, assumed
+constexpr std::int64_t kMaxTile = 64;              // tokens of a pipeline step
 constexpr std::int64_t kMinTile = 16;
 constexpr std::int64_t kTileBuffers = 2;
 constexpr std::int64_t kMmaRows = 16;  // query rows of a tensor-core tile

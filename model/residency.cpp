@@ -194,6 +194,10 @@ std::string_view to_string(LaunchVerdict verdict) {
       return "shared_needs_opt_in";
     case LaunchVerdict::shared_exceeds_cta_limit:
       return "shared_exceeds_cta_limit";
+    case LaunchVerdict::barriers_exceed_sm_limit:
+      return "barriers_exceed_sm_limit";
+    case LaunchVerdict::virtual_resources_exceed_sm_limit:
+      return "virtual_resources_exceed_sm_limit";
     case LaunchVerdict::cluster_exceeds_limit:
       return "cluster_exceeds_limit";
   }

@@ -59,7 +59,9 @@ enum class LaunchVerdict {
   registers_exceed_cta_limit,     // registers x threads: "too many resources requested for launch"
   shared_needs_opt_in,            // fits, but only after raising the default limit
   shared_exceeds_cta_limit,       // more than any CTA can have on this chip
-  cluster_exceeds_limit           // more CTAs in a cluster than the chip allows
+  barriers_exceed_sm_limit,       // one CTA names more barriers than an SM has
+  virtual_resources_exceed_sm_limit,  // likewise
+  cluster_exceeds_limit               // more CTAs in a cluster than the chip allows
 };
 std::string_view to_string(LaunchVerdict verdict);
 
@@ -96,7 +98,7 @@ std::int64_t carveout_in_force(const SmSpec& sm, const KernelResources& kernel);
 struct Cliff {
   Limiter resource = Limiter::shared_memory;
   std::int32_t ctas = 0;
-  std::int64_t at_most = 0;    // dynamic + static bytes, registers per thread, or threads
+  std::int64_t at_most = 0;    // dynamic + static bytes, registers per thread, threads, barriers
   std::int64_t reduce_by = 0;  // from the present value
   bool sufficient = false;     // the other resources already allow `ctas`
 };

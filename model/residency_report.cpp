@@ -59,6 +59,8 @@ LaunchVerdict verdict_of(const SmSpec& sm, const KernelResources& kernel,
     return LaunchVerdict::shared_needs_opt_in;
   }
   if (limits.shared_memory == 0) return LaunchVerdict::shared_exceeds_cta_limit;
+  if (limits.barriers == 0) return LaunchVerdict::barriers_exceed_sm_limit;
+  if (limits.virtual_resources == 0) return LaunchVerdict::virtual_resources_exceed_sm_limit;
   if (exceeds_cluster_limit(sm, kernel)) {
     return LaunchVerdict::cluster_exceeds_limit;
   }
@@ -89,6 +91,13 @@ void add_cliffs(const SmSpec& sm, const KernelResources& kernel, Residency& r) {
       changed.registers_per_thread = at_most;
       r.cliffs.push_back({Limiter::registers, ctas, at_most, kernel.registers_per_thread - at_most,
                           at_most > 0 && reaches(changed)});
+    }
+    if (r.limits.barriers < ctas) {
+      KernelResources changed = kernel;
+      changed.barriers_per_cta = sm.barriers_per_sm / ctas;
+      r.cliffs.push_back({Limiter::barriers, ctas, changed.barriers_per_cta,
+                          kernel.barriers_per_cta - changed.barriers_per_cta,
+                          changed.barriers_per_cta > 0 && reaches(changed)});
     }
     if (r.limits.warps < ctas || r.limits.registers < ctas) {
       const std::int32_t at_most = largest_cta(

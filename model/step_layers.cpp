@@ -27,8 +27,8 @@ auto mlp_key(const MlpSpec& m) {
 }
 
 bool same_matrix(const WeightMatrix& a, const WeightMatrix& b) {
-  return std::tie(a.name, a.out, a.in, a.copies, a.format, a.shard, a.bias) ==
-         std::tie(b.name, b.out, b.in, b.copies, b.format, b.shard, b.bias);
+  return std::tie(a.name, a.out, a.in, a.copies, a.format, a.scale_group, a.shard, a.bias) ==
+         std::tie(b.name, b.out, b.in, b.copies, b.format, b.scale_group, b.shard, b.bias);
 }
 
 bool same_kind(const LayerSpec& a, const LayerSpec& b) {
@@ -102,7 +102,6 @@ StepOps step_ops(const ModelSpec& model, const Layout& layout, const StepOptions
   for (const std::vector<int>& kind : layer_kinds(model)) {
     const LayerSpec& layer = model.layers[static_cast<std::size_t>(kind.front())];
     step.layers.push_back({.ops = layer_ops(model, layer, layout, options),
-                           .first_layer = kind.front(),
                            .count = static_cast<int>(kind.size()),
                            .kind = kind_name(layer)});
   }

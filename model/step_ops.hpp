@@ -129,9 +129,8 @@ using OpList = std::vector<StepOp>;
 
 struct LayerOps {
   OpList ops;
-  int first_layer = 0;  // index of the first layer of this kind
-  int count = 0;        // how many layers are the same
-  std::string kind;     // "mla + experts", for headings
+  int count = 0;     // how many layers are the same
+  std::string kind;  // "mla + experts", for headings
 };
 
 struct StepOps {

@@ -24,11 +24,12 @@ struct OpTime {
   double start_s = 0;  // within its segment
   double end_s = 0;    // stretched where streams share the DRAM
   bool critical = false;
+  double elapsed_s() const { return end_s - start_s; }
 };
 
 // Embedding, one kind of layer, or output.
 struct SegmentTime {
-  std::string name;    // "layers 3-60: mla + experts"
+  std::string name;    // "embedding", "mla + experts" (LayerOps::kind), "output"
   int count = 1;       // how often it runs in a step
   double seconds = 0;  // once
   double sum_s = 0;    // once, if nothing overlapped

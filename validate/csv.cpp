@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "arch/error.hpp"
+#include "arch/nearest_names.hpp"
 
 namespace smtwin {
 namespace {
@@ -21,12 +22,6 @@ std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t");
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
 }
 
 // One line, short: a cell may hold anything, line breaks and control characters included.
@@ -111,7 +106,7 @@ bool CsvReader::next(std::vector<std::string>& row) {
   } while (is_blank(row));
   if (row.size() != header_.size()) {
     throw DataError(where() + ": found " + std::to_string(row.size()) + " cells, the header has " +
-                    std::to_string(header_.size()) + " columns (" + joined(header_) + ")");
+                    std::to_string(header_.size()) + " columns (" + comma_list(header_) + ")");
   }
   return true;
 }
@@ -129,7 +124,7 @@ void CsvReader::require_columns(const std::vector<std::string>& names) const {
   }
   if (missing.empty()) return;
   throw DataError(file_name_ + ": missing column" + (missing.size() > 1 ? "s " : " ") +
-                  joined(missing) + "; the file has " + joined(header_));
+                  comma_list(missing) + "; the file has " + comma_list(header_));
 }
 
 std::size_t CsvReader::require_column(const std::string& name) const {
@@ -219,13 +214,6 @@ std::optional<std::int64_t> parse_optional_int_cell(const CsvReader& table,
                                                     std::size_t column, IntRange allowed) {
   if (row[column].empty()) return std::nullopt;
   return parse_int_cell(table, row, column, allowed);
-}
-
-std::optional<double> parse_optional_double_cell(const CsvReader& table,
-                                                 const std::vector<std::string>& row,
-                                                 std::size_t column, DoubleRange allowed) {
-  if (row[column].empty()) return std::nullopt;
-  return parse_double_cell(table, row, column, allowed);
 }
 
 }  // namespace smtwin

@@ -73,8 +73,5 @@ double parse_double_cell(const CsvReader& table, const std::vector<std::string>&
 std::optional<std::int64_t> parse_optional_int_cell(const CsvReader& table,
                                                     const std::vector<std::string>& row,
                                                     std::size_t column, IntRange allowed = {});
-std::optional<double> parse_optional_double_cell(const CsvReader& table,
-                                                 const std::vector<std::string>& row,
-                                                 std::size_t column, DoubleRange allowed = {});
 
 }  // namespace smtwin

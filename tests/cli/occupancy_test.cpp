@@ -145,7 +145,8 @@ TEST_CASE("a bad row is an error with its line, and nothing is printed", "[unit]
         "error: stdin:2: cc: 90, but --gpu rtx-5090 is sm_120; leave --gpu out to answer each row "
         "for its own chip\n");
   CHECK(complaint("threads,regs,dyn_smem\n1,1,1\n") ==
-        "error: --gpu is missing, and stdin has neither a gpu nor a cc column\n");
+        "error: --gpu is missing, and stdin has neither a gpu nor a cc column; give --gpu NAME or "
+        "add one of them\n");
   CHECK(complaint("threads,regs\n1,1\n", "--gpu h200").find("dyn_smem") != std::string::npos);
 }
 

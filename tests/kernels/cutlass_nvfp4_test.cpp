@@ -148,9 +148,9 @@ TEST_CASE("more stages never take fewer bytes; automatic stages never exceed the
   for (const std::int64_t m : {64, 128, 256}) {
     for (const std::int64_t n : {32, 64, 128, 256}) {
       for (const std::int64_t k : {64, 128, 256, 512}) {
-        for (const auto library : {CutlassLibrary::current, CutlassLibrary::fieldnotes}) {
+        for (const auto version : {CutlassVersion::current, CutlassVersion::fieldnotes}) {
           CutlassStorageOptions options;
-          options.library = library;
+          options.version = version;
           options.limit_bytes = limit;
           std::int64_t before = 0;
           for (options.stages = 1; options.stages <= 8; ++options.stages) {
@@ -160,7 +160,7 @@ TEST_CASE("more stages never take fewer bytes; automatic stages never exceed the
           }
           options.stages = 0;
           const auto automatic = cutlass_storage({m, n, k}, options);
-          if (library == CutlassLibrary::current && automatic.stages > options.min_stages) {
+          if (version == CutlassVersion::current && automatic.stages > options.min_stages) {
             REQUIRE(automatic.total_bytes <= limit);
             REQUIRE(automatic.total_bytes + automatic.stage_bytes > limit);
           }

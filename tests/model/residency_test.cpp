@@ -64,7 +64,7 @@ KernelResources random_kernel(const SmSpec& sm, std::mt19937& random) {
           .registers_per_thread = static_cast<std::int32_t>(pick(sm.max_registers_per_thread)),
           .static_shared_bytes = pick(3) == 0 ? pick(sm.shared_bytes_per_cta_default) : 0,
           .dynamic_shared_bytes = pick(2) == 0 ? pick(sm.shared_bytes_per_cta_optin) : pick(2000),
-          .barriers_per_cta = static_cast<std::int32_t>(pick(4))};
+          .barriers_per_cta = static_cast<std::int32_t>(pick(30))};
 }
 
 }  // namespace
@@ -84,7 +84,7 @@ TEST_CASE("resident CTAs fill a resource and one more would not fit", "[property
       REQUIRE(r.ctas_per_sm == 0);
       continue;
     }
-    REQUIRE(r.ctas_per_sm >= 1);
+    REQUIRE(r.ctas_per_sm >= 1);  // whatever is refused has a verdict that says why
     REQUIRE(r.free_warps >= 0);
     REQUIRE(r.free_registers >= 0);
     REQUIRE(r.free_cta_slots >= 0);
@@ -171,6 +171,11 @@ TEST_CASE("a cliff is exact: at it the count is reached, one unit above it is no
         above.registers_per_thread = at.registers_per_thread + 1;
         REQUIRE(residency_limits(sm, at).registers >= cliff.ctas);
         REQUIRE(residency_limits(sm, above).registers < cliff.ctas);
+      } else if (cliff.resource == Limiter::barriers) {
+        at.barriers_per_cta = static_cast<std::int32_t>(cliff.at_most);
+        above.barriers_per_cta = at.barriers_per_cta + 1;
+        REQUIRE(residency_limits(sm, at).barriers >= cliff.ctas);
+        REQUIRE(residency_limits(sm, above).barriers < cliff.ctas);
       } else {
         if (cliff.at_most == 0) continue;
         at.threads_per_cta = static_cast<std::int32_t>(cliff.at_most);
@@ -231,6 +236,25 @@ TEST_CASE("refusals are told apart", "[unit]") {
                  .static_shared_bytes = std::numeric_limits<std::int64_t>::max(),
                  .dynamic_shared_bytes = std::numeric_limits<std::int64_t>::max()}) ==
         LaunchVerdict::shared_exceeds_cta_limit);
+}
+
+TEST_CASE("barriers limit, and more than an SM has never launch", "[unit]") {
+  // sm_120 counts 24 barriers an SM: 8 a CTA leave 3 CTAs, 6 would allow 4, 25 fit nowhere.
+  const GpuSpec gpu = find_gpu("rtx-pro-6000-server");
+  const Residency eight = residency(gpu, {.threads_per_cta = 128, .barriers_per_cta = 8});
+  CHECK(eight.ctas_per_sm == 3);
+  CHECK(eight.limiters == LimiterSet(Limiter::barriers));
+  REQUIRE_FALSE(eight.cliffs.empty());
+  CHECK(eight.cliffs.front().resource == Limiter::barriers);
+  CHECK(eight.cliffs.front().ctas == 4);
+  CHECK(eight.cliffs.front().at_most == 6);
+  CHECK(eight.cliffs.front().reduce_by == 2);
+  CHECK(eight.cliffs.front().sufficient);
+  const Residency many = residency(gpu, {.threads_per_cta = 128, .barriers_per_cta = 25});
+  CHECK(many.verdict == LaunchVerdict::barriers_exceed_sm_limit);
+  CHECK(many.ctas_per_sm == 0);
+  CHECK(residency(gpu, {.threads_per_cta = 128, .virtual_resources_per_cta = 129}).verdict ==
+        LaunchVerdict::virtual_resources_exceed_sm_limit);
 }
 
 TEST_CASE("the sparse decode kernel of the field notes", "[unit]") {

@@ -100,7 +100,6 @@ TEST_CASE("numbers in cells", "[unit]") {
                     "rows.csv:3: x: expected a number of at least 0, found \"-1\"");
   REQUIRE(table.next(row));
   CHECK_FALSE(parse_optional_int_cell(table, row, 0).has_value());
-  CHECK_FALSE(parse_optional_double_cell(table, row, 1).has_value());
   CHECK_THROWS_WITH(parse_int_cell(table, row, 0),
                     "rows.csv:4: n: expected an integer, found an empty cell");
   REQUIRE(table.next(row));

@@ -213,7 +213,7 @@ class CutlassNvfp4 final : public KernelDescriptor {
     const auto epilogue = parameters.at("epilogue");
     const bool slice = epilogue == 0 ? current : epilogue == 1;
     const auto min_stages = parameters.at("min_stages");
-    options.library = current ? CutlassLibrary::current : CutlassLibrary::fieldnotes;
+    options.version = current ? CutlassVersion::current : CutlassVersion::fieldnotes;
     options.epilogue = slice ? CutlassEpilogue::slice : CutlassEpilogue::whole_tile;
     options.grouped = parameters.at("grouped") == 1;
     options.finalize = parameters.at("finalize") == 1;
@@ -225,7 +225,7 @@ class CutlassNvfp4 final : public KernelDescriptor {
 
   static Provenance shared_provenance(const Parameters& parameters, const CutlassTile& tile,
                                       const CutlassStorageOptions& options) {
-    if (options.library == CutlassLibrary::fieldnotes) return Provenance::assumed;
+    if (options.version == CutlassVersion::fieldnotes) return Provenance::assumed;
     const bool compiled = options.epilogue == CutlassEpilogue::slice && !options.finalize &&
                           options.stages == 0 && parameters.at("min_stages") == 0 && tile.n >= 64 &&
                           (tile.k == 128 || tile.k == 256);
@@ -261,7 +261,7 @@ class CutlassNvfp4 final : public KernelDescriptor {
   static void add_assumptions(KernelInstance& instance, const CutlassTile& tile,
                               const CutlassStorageOptions& options, const CutlassStorage& storage) {
     auto& sentences = instance.assumptions;
-    const bool current = options.library == CutlassLibrary::current;
+    const bool current = options.version == CutlassVersion::current;
     if (options.stages == 0) {
       sentences.push_back(current ? "As many stages as fit the chip's opt-in limit, at least " +
                                         std::to_string(options.min_stages) + "."

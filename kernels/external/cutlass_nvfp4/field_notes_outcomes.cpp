@@ -90,7 +90,7 @@ std::string describe(const StorageAssumption& assumption) {
 
 std::int64_t assumed_bytes(const TileOutcome& outcome, const StorageAssumption& assumption) {
   std::int64_t stage = cutlass_operand_bytes(outcome.tile);
-  if (assumption.scales) stage += cutlass_scale_bytes(outcome.tile, CutlassLibrary::fieldnotes);
+  if (assumption.scales) stage += cutlass_scale_bytes(outcome.tile, CutlassVersion::fieldnotes);
   std::int64_t bytes = assumption.min_stages * stage;
   bytes += assumption.epilogue == CutlassEpilogue::slice
                ? kCutlassSliceBytes

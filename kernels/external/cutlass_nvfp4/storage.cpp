@@ -15,8 +15,8 @@ constexpr std::int64_t kScaleRows = 128;  // rows a block of scales covers
 constexpr std::int64_t kOutputBytes = 2;  // BF16
 constexpr std::int64_t kSmallTileOverheadBytes = 2 * kCutlassAlignmentBytes;  // compiled, M = 64
 
-std::int64_t overhead_bytes(const CutlassTile& tile, CutlassLibrary library) {
-  if (library == CutlassLibrary::fieldnotes) return 0;
+std::int64_t overhead_bytes(const CutlassTile& tile, CutlassVersion version) {
+  if (version == CutlassVersion::fieldnotes) return 0;
   return tile.m >= kScaleRows ? kCutlassAlignmentBytes : kSmallTileOverheadBytes;
 }
 
@@ -29,7 +29,7 @@ std::int64_t stage_count(const CutlassStorageOptions& options, std::int64_t stag
                          std::int64_t fixed) {
   if (options.stages > 0) return options.stages;
   const std::int64_t least = std::max<std::int64_t>(options.min_stages, 1);
-  if (options.library == CutlassLibrary::fieldnotes) return least;
+  if (options.version == CutlassVersion::fieldnotes) return least;
   return std::max(least, (options.limit_bytes - fixed) / stage);
 }
 
@@ -47,8 +47,8 @@ std::int64_t cutlass_operand_bytes(const CutlassTile& tile) {
   return (tile.m + tile.n) * tile.k / kElementsPerByte;
 }
 
-std::int64_t cutlass_scale_bytes(const CutlassTile& tile, CutlassLibrary library) {
-  const std::int64_t rows = library == CutlassLibrary::current
+std::int64_t cutlass_scale_bytes(const CutlassTile& tile, CutlassVersion version) {
+  const std::int64_t rows = version == CutlassVersion::current
                                 ? tile.m / kScaleRows * kScaleRows + round_up(tile.n, kScaleRows)
                                 : tile.m + tile.n;
   return tile.k / kScaleBlock * rows;
@@ -60,10 +60,10 @@ std::int64_t cutlass_whole_tile_bytes(const CutlassTile& tile) {
 
 CutlassStorage cutlass_storage(const CutlassTile& tile, const CutlassStorageOptions& options) {
   CutlassStorage storage;
-  storage.stage_bytes = cutlass_operand_bytes(tile) + cutlass_scale_bytes(tile, options.library);
-  storage.overhead_bytes = overhead_bytes(tile, options.library);
+  storage.stage_bytes = cutlass_operand_bytes(tile) + cutlass_scale_bytes(tile, options.version);
+  storage.overhead_bytes = overhead_bytes(tile, options.version);
   storage.epilogue_bytes = epilogue_bytes(tile, options);
-  if (options.grouped && options.library == CutlassLibrary::current) {
+  if (options.grouped && options.version == CutlassVersion::current) {
     storage.grouped_bytes = kCutlassGroupedBytes;
   }
   const std::int64_t fixed =

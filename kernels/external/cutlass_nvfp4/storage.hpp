@@ -18,7 +18,7 @@
 
 namespace smtwin {
 
-enum class CutlassLibrary { current, fieldnotes };
+enum class CutlassVersion { current, fieldnotes };
 enum class CutlassEpilogue { slice, whole_tile };
 
 struct CutlassTile {
@@ -28,7 +28,7 @@ struct CutlassTile {
 };
 
 struct CutlassStorageOptions {
-  CutlassLibrary library = CutlassLibrary::current;
+  CutlassVersion version = CutlassVersion::current;
   CutlassEpilogue epilogue = CutlassEpilogue::slice;
   bool grouped = false;
   bool finalize = false;
@@ -51,7 +51,7 @@ CutlassStorage cutlass_storage(const CutlassTile& tile, const CutlassStorageOpti
 
 // One pipeline stage: A and B packed, with or without their scales.
 std::int64_t cutlass_operand_bytes(const CutlassTile& tile);
-std::int64_t cutlass_scale_bytes(const CutlassTile& tile, CutlassLibrary library);
+std::int64_t cutlass_scale_bytes(const CutlassTile& tile, CutlassVersion version);
 std::int64_t cutlass_whole_tile_bytes(const CutlassTile& tile);  // of BF16 output
 
 inline constexpr std::int64_t kCutlassSliceBytes = 13312;     // compiled, all tiles alike

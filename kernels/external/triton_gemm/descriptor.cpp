@@ -22,11 +22,6 @@ struct Shape {
   std::int64_t m, n, k, out_bytes, split_k;
 };
 
-struct SharedBytes {
-  std::int64_t bytes = 0;
-  std::string formula;
-};
-
 SharedBytes shared_bytes(const TritonConfig& config, const OperandBuffers& buffers,
                          ComputeCapability cc) {
   SharedBytes shared{buffers.bytes, buffers.formula};
@@ -122,25 +117,16 @@ class TritonGemm final : public KernelDescriptor {
     const OperandBuffers buffers =
         operand_buffers(cc, config.version, config.tile, config.num_stages);
     const SharedBytes shared = shared_bytes(config, buffers, cc);
-    const RegisterEstimate registers = registers_estimate(config, GemmBody::plain, type, gpu);
     const Tiling tiling = tile_shape(shape, config.tile);
 
     KernelInstance instance;
     instance.kernel = name();
     instance.config = compact_config(parameters);
-    instance.resources.threads_per_cta =
-        static_cast<std::int32_t>(config.tile.num_warps * gpu.sm.threads_per_warp);
-    instance.resources.registers_per_thread = registers.per_thread;
-    instance.resources.dynamic_shared_bytes = shared.bytes;
-    instance.shared_provenance = buffers.provenance;
-    instance.shared_formula = shared.formula;
-    instance.registers_provenance = registers.provenance;
-    instance.registers_source = registers.source;
+    set_triton_resources(instance, config, GemmBody::plain, type, gpu, buffers, shared);
     instance.grid = {tiling.tiles_m * tiling.tiles_n, 1, shape.split_k,
                      std::to_string(tiling.tiles_m) + " x " + std::to_string(tiling.tiles_n) +
                          " tiles x " + std::to_string(shape.split_k) + " splits"};
     instance.work = cta_work(shape, tiling, config, buffers.element_bytes, instruction);
-    instance.pipe = dot_pipe(instruction, type.bytes, type.is_integer);
 
     const double m = static_cast<double>(shape.m), n = static_cast<double>(shape.n),
                  k = static_cast<double>(shape.k);
@@ -152,7 +138,6 @@ class TritonGemm final : public KernelDescriptor {
                            : static_cast<double>(shape.out_bytes));
     add_facts(instance, tiling, buffers);
     add_assumptions(instance, shape, config, buffers, instruction);
-    instance.impossible = triton_tile_problem(config, type, gpu);
     if (instance.impossible.empty()) instance.impossible = grid_problem(instance.grid);
     return instance;
   }

@@ -21,11 +21,6 @@ constexpr double kScaleFlops = 3;          // per output and step: one product, 
 constexpr double kOutputBytes = 2;
 constexpr std::int64_t kLanes = 32;
 
-struct SharedBytes {
-  std::int64_t bytes = 0;
-  std::string formula;
-};
-
 SharedBytes shared_bytes(const OperandBuffers& buffers, const DotTile& tile, GemmBody body) {
   SharedBytes shared{buffers.bytes, buffers.formula};
   std::int64_t vector = 0;
@@ -141,30 +136,20 @@ class TritonMoeGemm final : public KernelDescriptor {
     const OperandBuffers buffers =
         operand_buffers(cc, config.version, config.tile, config.num_stages);
     const SharedBytes shared = shared_bytes(buffers, config.tile, body);
-    const RegisterEstimate registers = registers_estimate(config, body, type, gpu);
     const ExpertLoad load = balanced_load(shape.routing, config.tile.m);
     const auto tiles_n = ceil_div(shape.n, config.tile.n);
 
     KernelInstance instance;
     instance.kernel = name();
     instance.config = compact_config(parameters);
-    instance.resources.threads_per_cta =
-        static_cast<std::int32_t>(config.tile.num_warps * gpu.sm.threads_per_warp);
-    instance.resources.registers_per_thread = registers.per_thread;
-    instance.resources.dynamic_shared_bytes = shared.bytes;
-    instance.shared_provenance = buffers.provenance;
-    instance.shared_formula = shared.formula;
-    instance.registers_provenance = registers.provenance;
-    instance.registers_source = registers.source;
+    set_triton_resources(instance, config, body, type, gpu, buffers, shared);
     instance.grid = {load.row_tiles * tiles_n, 1, 1,
                      std::to_string(load.row_tiles) + " row tiles x " + std::to_string(tiles_n) +
                          " column tiles"};
     instance.work = cta_work(shape, load, config, buffers.element_bytes, instruction, body);
-    instance.pipe = dot_pipe(instruction, type.bytes, type.is_integer);
     add_totals(instance, shape, load, type, body);
     add_facts(instance, load, buffers);
     add_assumptions(instance, shape.routing, load, buffers, instruction, body);
-    instance.impossible = triton_tile_problem(config, type, gpu);
     if (instance.impossible.empty()) instance.impossible = grid_problem(instance.grid);
     return instance;
   }
