@@ -147,6 +147,10 @@ int run_verb(const Verb& verb, std::vector<std::string> arguments, std::istream&
   input.format = parse_format(format);
 
   const Answer answer = verb.answer(input);
+  if (answer.file && !output.empty()) {
+    write_file_atomically(output, answer.file());
+    output.clear();
+  }
   std::ostringstream report;
   switch (input.format) {
     case Format::table:

@@ -40,6 +40,9 @@ struct Answer {
   std::function<void(std::ostream&)> table;
   std::function<std::string()> json;  // text of the JSON value that becomes "result"
   std::function<void(std::ostream&)> csv;
+  // What -o FILE receives instead of the report, for verbs that make a file of their own (a
+  // profile); the report then goes to stdout.
+  std::function<std::string()> file = {};
 };
 
 struct Verb {
@@ -62,6 +65,7 @@ Verb whatif_verb();
 Verb predict_verb();
 Verb decode_verb();
 Verb validate_verb();
+Verb calibrate_verb();
 
 std::vector<Verb> all_verbs();
 

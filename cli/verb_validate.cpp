@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // smtwin validate, host half: predictions against tables from anywhere. --occupancy holds what a
-// driver said about residency, --compiled what a compiler produced. Exit 1 when any row differs.
+// driver said about residency, --compiled what a compiler produced (exit 1 when any row differs),
+// --measurements what kernels took.
 #include <CLI/CLI.hpp>
 
 #include <fstream>
@@ -10,6 +11,7 @@
 #include "arch/error.hpp"
 #include "arch/gpu_catalog.hpp"
 #include "cli/settings.hpp"
+#include "cli/validate_measurements.hpp"
 #include "cli/validate_views.hpp"
 #include "cli/verb.hpp"
 
@@ -18,6 +20,7 @@ namespace {
 
 struct Flags {
   std::string occupancy, compiled;
+  MeasurementFlags measurements;
 };
 
 // `in` for "-", else the opened file.
@@ -69,7 +72,7 @@ Answer answer_compiled_table(const std::string& path, const VerbInput& input) {
 Verb validate_verb() {
   const auto flags = std::make_shared<Flags>();
   return {.name = "validate",
-          .summary = "predictions against tables of driver answers or compiled kernels",
+          .summary = "predictions against tables: driver answers, compiled kernels, kernel times",
           .example = "validate --occupancy tests/golden/validate_occupancy/rows.csv --gpu h200-sxm",
           .takes_gpu = true,
           .takes_kernel_parameters = false,
@@ -80,13 +83,19 @@ Verb validate_verb() {
                                "[,measured_blocks]; - for stdin");
                 app.add_option("--compiled", flags->compiled,
                                "CSV of compiled kernels with their shared bytes; - for stdin");
+                add_measurement_flags(app, flags->measurements);
               },
           .answer =
               [flags](const VerbInput& input) {
-                if (flags->occupancy.empty() == flags->compiled.empty()) {
+                const int tables = !flags->occupancy.empty() + !flags->compiled.empty() +
+                                   !flags->measurements.paths.empty();
+                if (tables != 1) {
                   throw UsageError(
-                      "validate needs one of --occupancy FILE.csv --gpu G and "
-                      "--compiled FILE.csv");
+                      "validate needs one of --occupancy FILE.csv --gpu G, --compiled FILE.csv "
+                      "and --measurements DIR|FILES");
+                }
+                if (!flags->measurements.paths.empty()) {
+                  return answer_measurements(flags->measurements, input);
                 }
                 return flags->occupancy.empty() ? answer_compiled_table(flags->compiled, input)
                                                 : answer_occupancy_table(flags->occupancy, input);

@@ -6,7 +6,7 @@ namespace smtwin {
 
 std::vector<Verb> all_verbs() {
   return {gpus_verb(),   kernels_verb(), models_verb(), occupancy_verb(), fit_verb(),
-          whatif_verb(), predict_verb(), decode_verb(), validate_verb()};
+          whatif_verb(), predict_verb(), decode_verb(), validate_verb(),  calibrate_verb()};
 }
 
 }  // namespace smtwin

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small RFC 4180 reader; see the header. One pass over the characters of a record, no lookahead
-// beyond one character, so that a table of any length streams.
+// Header, cell counts and numbers of a table; csv_scanner.cpp finds the cells.
 #include "validate/csv.hpp"
 
 #include <algorithm>
@@ -10,48 +9,36 @@
 #include <utility>
 
 #include "arch/error.hpp"
-#include "arch/nearest_names.hpp"
+#include "validate/csv_text.hpp"
 
 namespace smtwin {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-constexpr std::size_t kLongestQuote = 60;  // characters of a bad cell that a message repeats
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
-// One line, short: a cell may hold anything, line breaks and control characters included.
-std::string quoted(std::string_view cell) {
-  std::string text = "\"";
-  for (const char c : cell.substr(0, kLongestQuote)) {
-    text += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-  }
-  return text + (cell.size() > kLongestQuote ? "...\"" : "\"");
-}
-
-bool is_blank(const std::vector<std::string>& cells) {
+bool is_blank(const std::vector<std::string_view>& cells) {
   return cells.size() == 1 && cells[0].empty();
+}
+
+// What people hand over instead of a table.
+void refuse_other_formats(const CsvScanner& scanner) {
+  if (scanner.buffered().starts_with("PAR1")) {
+    throw DataError(
+        scanner.file_name() +
+        ": a Parquet file; expected CSV, convert it with python3 -c \"import pandas, sys; "
+        "pandas.read_parquet(sys.argv[1]).to_csv(sys.argv[2], index=False)\" IN OUT");
+  }
+  if (scanner.buffered().starts_with("version https://git-lfs")) {
+    throw DataError(scanner.file_name() +
+                    ": a Git LFS pointer, not the file itself; fetch it with git lfs pull");
+  }
 }
 
 template <typename T>
 std::optional<T> parse_all(std::string_view text) {
-  if (!text.empty() && text.front() == '+') text.remove_prefix(1);
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
   T value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return value;
-}
-
-std::optional<std::int64_t> parse_integer(std::string_view text) {
-  if (const auto value = parse_all<std::int64_t>(text)) return value;
-  constexpr double kExact = 9007199254740992.0;  // 2^53: larger doubles are not all integers
-  const auto value = parse_all<double>(text);
-  if (!value || std::abs(*value) > kExact || std::trunc(*value) != *value) return std::nullopt;
-  return static_cast<std::int64_t>(*value);
 }
 
 template <typename Range>
@@ -75,38 +62,46 @@ auto parse_cell(const CsvReader& table, const std::vector<std::string>& row, std
                 const Range& allowed, const char* kind, Parse parse) {
   const auto value = parse(std::string_view(row[column]));
   if (!value || *value < allowed.minimum || *value > allowed.maximum) {
-    throw DataError(table.where() + ": " + table.header()[column] + ": expected " + kind +
-                    range_text(allowed) + ", found " +
-                    (row[column].empty() ? "an empty cell" : quoted(row[column])));
+    refuse_cell(table, column, row[column], kind + range_text(allowed));
   }
   return *value;
 }
 
 }  // namespace
 
-CsvReader::CsvReader(std::istream& in, std::string file_name)
-    : in_(in), file_name_(std::move(file_name)) {
+CsvReader::CsvReader(std::istream& in, std::string file_name) : scanner_(in, std::move(file_name)) {
+  refuse_other_formats(scanner_);
   bool found = false;
-  while (!found && read_record(header_)) found = !is_blank(header_);
+  while (!found && scanner_.next(cells_)) found = !is_blank(cells_);
   if (!found) {
-    throw DataError(file_name_ + ": no header line; expected a table with column names first");
+    throw DataError(this->file_name() +
+                    ": no header line; expected a table with column names first");
   }
-  for (auto name = header_.begin(); name != header_.end(); ++name) {
-    if (!name->empty() && std::find(header_.begin(), name, *name) != name) {
-      throw DataError(where() + ": column " + quoted(*name) + " appears twice; rename one of them");
-    }
+  header_.assign(cells_.begin(), cells_.end());
+  std::vector<std::string_view> sorted = cells_;
+  std::sort(sorted.begin(), sorted.end());
+  const auto same = [](std::string_view a, std::string_view b) { return !a.empty() && a == b; };
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end(), same);
+  if (twice != sorted.end()) {
+    throw DataError(where() + ": column " + quoted_cell(*twice) +
+                    " appears twice; rename one of them");
   }
 }
 
-std::string CsvReader::where() const { return file_name_ + ":" + std::to_string(row_line_); }
-
 bool CsvReader::next(std::vector<std::string>& row) {
+  if (!next(cells_)) return false;
+  row.resize(cells_.size());
+  std::copy(cells_.begin(), cells_.end(), row.begin());
+  return true;
+}
+
+bool CsvReader::next(std::vector<std::string_view>& row) {
   do {
-    if (!read_record(row)) return false;
+    if (!scanner_.next(row)) return false;
   } while (is_blank(row));
   if (row.size() != header_.size()) {
     throw DataError(where() + ": found " + std::to_string(row.size()) + " cells, the header has " +
-                    std::to_string(header_.size()) + " columns (" + comma_list(header_) + ")");
+                    std::to_string(header_.size()) + " columns (" + shown_list(header_) + ")");
   }
   return true;
 }
@@ -123,8 +118,8 @@ void CsvReader::require_columns(const std::vector<std::string>& names) const {
     if (!column(name)) missing.push_back(name);
   }
   if (missing.empty()) return;
-  throw DataError(file_name_ + ": missing column" + (missing.size() > 1 ? "s " : " ") +
-                  comma_list(missing) + "; the file has " + comma_list(header_));
+  throw DataError(file_name() + ": missing column" + (missing.size() > 1 ? "s " : " ") +
+                  shown_list(missing) + "; the file has " + shown_list(header_));
 }
 
 std::size_t CsvReader::require_column(const std::string& name) const {
@@ -132,66 +127,24 @@ std::size_t CsvReader::require_column(const std::string& name) const {
   return *column(name);
 }
 
-bool CsvReader::read_record(std::vector<std::string>& cells) {
-  cells.clear();
-  row_line_ = next_line_;
-  std::streambuf& buffer = *in_.rdbuf();
-  constexpr int kEnd = std::char_traits<char>::eof();
-  std::string cell;
-  enum class State { start, plain, quoted, closed } state = State::start;
-  bool anything = false;
+std::optional<std::int64_t> parse_integer(std::string_view text) {
+  if (const auto value = parse_all<std::int64_t>(text)) return value;
+  constexpr double kExact = 9007199254740992.0;  // 2^53: larger doubles are not all integers
+  const auto value = parse_all<double>(text);
+  if (!value || !(std::abs(*value) <= kExact) || std::trunc(*value) != *value) return std::nullopt;
+  return static_cast<std::int64_t>(*value);
+}
 
-  const auto finish_cell = [&] {
-    cells.emplace_back(state == State::closed ? std::string_view(cell) : trimmed(cell));
-    cell.clear();
-    state = State::start;
-  };
+std::optional<double> parse_number(std::string_view text) {
+  auto value = parse_all<double>(text);
+  if (value && !std::isfinite(*value)) value.reset();
+  return value;
+}
 
-  for (;;) {
-    const int c = buffer.sbumpc();
-    if (c == kEnd) {
-      if (state == State::quoted) {
-        throw DataError(where() + ": a quote that opens here is never closed");
-      }
-      if (!anything) return false;
-      finish_cell();
-      return true;
-    }
-    anything = true;
-    if (state == State::quoted) {
-      if (c == '\n') ++next_line_;
-      if (c != '"') {
-        cell += static_cast<char>(c);
-      } else if (buffer.sgetc() == '"') {  // "" stands for one quote
-        buffer.sbumpc();
-        cell += '"';
-      } else {
-        state = State::closed;
-      }
-      continue;
-    }
-    if (c == '\n' || c == '\r') {
-      if (c == '\r' && buffer.sgetc() == '\n') buffer.sbumpc();
-      ++next_line_;
-      finish_cell();
-      return true;
-    }
-    if (c == ',') {
-      finish_cell();
-    } else if (state == State::closed) {
-      if (c != ' ' && c != '\t') {
-        throw DataError(where() +
-                        ": text after a closing quote; write a quote inside quotes twice");
-      }
-    } else if (c == '"' && trimmed(cell).empty()) {
-      cell.clear();
-      state = State::quoted;
-    } else {
-      cell += static_cast<char>(c);
-      state = State::plain;
-      if (row_line_ == 1 && cells.empty() && cell == kByteOrderMark) cell.clear();
-    }
-  }
+void refuse_cell(const CsvReader& table, std::size_t column, std::string_view cell,
+                 const std::string& expected) {
+  throw DataError(table.where() + ": " + table.header()[column] + ": expected " + expected +
+                  ", found " + (cell.empty() ? "an empty cell" : quoted_cell(cell)));
 }
 
 std::int64_t parse_int_cell(const CsvReader& table, const std::vector<std::string>& row,
@@ -201,12 +154,7 @@ std::int64_t parse_int_cell(const CsvReader& table, const std::vector<std::strin
 
 double parse_double_cell(const CsvReader& table, const std::vector<std::string>& row,
                          std::size_t column, DoubleRange allowed) {
-  const auto finite = [](std::string_view text) {
-    auto value = parse_all<double>(text);
-    if (value && !std::isfinite(*value)) value.reset();
-    return value;
-  };
-  return parse_cell(table, row, column, allowed, "a number", finite);
+  return parse_cell(table, row, column, allowed, "a number", parse_number);
 }
 
 std::optional<std::int64_t> parse_optional_int_cell(const CsvReader& table,

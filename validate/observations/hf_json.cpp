@@ -272,6 +272,25 @@ std::vector<std::int64_t> HfObject::integers(std::string_view key, HfRange range
   return *numbers;
 }
 
+std::vector<double> HfObject::numbers(std::string_view key, double minimum, double maximum) const {
+  if (!has(key)) fail(key, "missing; needed: a list of numbers");
+  const Json& list = *member(value_, key);
+  if (!list.is_array()) fail(key, "found " + found(key) + "; allowed: a list of numbers");
+  std::vector<double> values;
+  for (const Json& element : list) {
+    const bool good =
+        element.is_number() && element.get<double>() >= minimum && element.get<double>() <= maximum;
+    if (!good) {
+      std::ostringstream allowed;
+      allowed << "a number from " << minimum << " to " << maximum;
+      fail(std::string(key) + '/' + std::to_string(values.size()),
+           "found " + quote(element) + "; allowed: " + allowed.str());
+    }
+    values.push_back(element.get<double>());
+  }
+  return values;
+}
+
 std::optional<std::vector<std::string>> HfObject::optional_texts(std::string_view key) const {
   if (!has(key)) return std::nullopt;
   const Json& list = *member(value_, key);

@@ -60,6 +60,7 @@ class HfObject {
   std::vector<HfObject> objects(std::string_view key) const;
   // Lists; absent is an error for the plain forms and nullopt for the optional ones.
   std::vector<std::int64_t> integers(std::string_view key, HfRange range) const;
+  std::vector<double> numbers(std::string_view key, double minimum, double maximum) const;
   std::optional<std::vector<std::int64_t>> optional_integers(std::string_view key,
                                                              HfRange range) const;
   std::optional<std::vector<std::string>> optional_texts(std::string_view key) const;

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// smtwin calibrate: the constants of the kernel-time families fitted to measured rows, written as
+// a profile that the other verbs load with --profile.
+#include <CLI/CLI.hpp>
+
+#include <memory>
+#include <set>
+
+#include "arch/error.hpp"
+#include "cli/measurements_answer.hpp"
+#include "validate/fit/profile_io.hpp"
+
+namespace smtwin {
+namespace {
+
+struct Flags {
+  std::vector<std::string> measurements;
+  std::string source;
+  CalibrateOptions options;
+  std::uint64_t max_points = 0;
+  bool ablate = false;
+};
+
+// The one GPU whose rows are there.
+std::string only_gpu(const std::vector<FamilyRows>& families) {
+  std::set<std::string> gpus;
+  for (const FamilyRows& f : families) {
+    if (f.problem) gpus.insert(f.gpu);
+  }
+  if (gpus.size() == 1) return *gpus.begin();
+  if (gpus.empty()) {
+    throw DataError("--measurements: no row of a known GPU and a modelled kernel" +
+                    (families.empty() ? std::string() : ": " + families.front().why));
+  }
+  throw UsageError("--measurements: rows of several GPUs; pick one with --gpu " +
+                   join({gpus.begin(), gpus.end()}, " or --gpu "));
+}
+
+Answer answer(const Flags& flags, const VerbInput& input) {
+  if (flags.measurements.empty()) {
+    throw UsageError("calibrate needs --measurements DIR|FILES, tables of measured kernel times");
+  }
+  const std::shared_ptr<LoadedMeasurements> rows =
+      load_measurements(flags.measurements, input.gpu, input.in);
+  const auto result = std::make_shared<CalibrateAnswer>();
+  ReportContext context;
+  context.gpu = only_gpu(rows->families);
+  CalibrateOptions options = flags.options;
+  options.max_points = static_cast<int>(flags.max_points);
+  result->profile = calibrate(rows->families, flags.source, options);
+  for (const FamilyRows& f : rows->families) {
+    if (!f.problem) {
+      result->not_modelled.push_back({f.gpu + "/" + f.identity.key(), f.rows.size(), f.why});
+    }
+  }
+  if (flags.ablate) {
+    for (const FamilyRows& f : rows->families) {
+      if (!f.problem) continue;
+      const FamilyCalibration* fitted = result->profile.find(f.identity.key());
+      for (Ablation& a : ablate(f, *fitted, options)) result->ablations.push_back(std::move(a));
+    }
+  }
+  return {.context = context,
+          .exit_code = 0,
+          .table = [result](std::ostream& out) { print_calibration(out, *result); },
+          .json = [result] { return calibration_json(*result); },
+          .csv = [result](std::ostream& out) { write_calibration_csv(out, *result); },
+          .file =
+              [result] {
+                result->written = true;
+                return write_profile(result->profile);
+              }};
+}
+
+}  // namespace
+
+Verb calibrate_verb() {
+  const auto flags = std::make_shared<Flags>();
+  return {.name = "calibrate",
+          .summary = "constants of the kernel-time model fitted to measured rows",
+          .example = "calibrate --measurements tests/golden/calibrate/rows.csv",
+          .takes_gpu = true,
+          .takes_kernel_parameters = false,
+          .add_flags =
+              [flags](CLI::App& app) {
+                app.add_option("--measurements", flags->measurements,
+                               "CSV tables as AIConfigurator writes them, folders of them; - for "
+                               "stdin")
+                    ->expected(1, -1);
+                app.add_option("--max-points", flags->max_points,
+                               "rows that each family is fitted on; default 1200")
+                    ->check(CLI::Range(1, 1000000));
+                app.add_option("--seed", flags->options.seed,
+                               "of the draw of those rows and of the parts left out; default 1");
+                app.add_option("--source", flags->source,
+                               "where the rows come from, in words, kept in the profile");
+                app.add_flag("--ablate", flags->ablate,
+                             "also refit each family without each of its effects");
+                app.add_option("--threads", flags->options.threads,
+                               "default: as many as the machine runs at once; the result is the "
+                               "same")
+                    ->check(CLI::Range(1, 1024));
+              },
+          .answer = [flags](const VerbInput& input) { return answer(*flags, input); }};
+}
+
+}  // namespace smtwin

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/families/attention/decode_terms.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <utility>
+
+namespace smtwin {
+
+namespace {
+
+// Part of the L2 that a cyclically replayed KV cache can use. Hopper's L2 is two halves that each
+// cache for their own SMs; SM120's is one. Fitted once for all decode families of each GPU.
+constexpr double kHopperCapacityShare = 0.65;
+constexpr int kHopperSharpness = 8;
+constexpr double kCapacityShare = 1.10;
+constexpr int kSharpness = 16;
+
+}  // namespace
+
+AttentionConstant AttentionConstants::add(ConstantSpec spec) {
+  specs_.push_back(std::move(spec));
+  return {.index = static_cast<int>(specs_.size()) - 1, .fixed = 0};
+}
+
+double cold_share(double bytes, double capacity_bytes, int sharpness) {
+  double x = 1;
+  for (int i = 0; i < sharpness; ++i) x *= bytes / capacity_bytes;
+  return std::isfinite(x) ? x / (1 + x) : 1;
+}
+
+KvTraffic kv_traffic(double bytes, const TimingGpu& gpu) {
+  if (const char* rr = std::getenv("RR")) {
+    const double x = bytes / (std::atof(rr) * gpu.l2_bytes);
+    double h = 0;
+    if (x <= 1) h = 1; else for (int i = 0; i < 200; ++i) h = std::exp(-x * (1 - h));
+    return {.bytes = bytes, .cold = 1 - h};
+  }
+  if (const char* c = std::getenv("CAP")) {
+    return {.bytes = bytes, .cold = cold_share(bytes, std::atof(c) * gpu.l2_bytes, std::atoi(std::getenv("SHARP")))};
+  }
+  const double share = gpu.hopper() ? kHopperCapacityShare : kCapacityShare;
+  return {.bytes = bytes,
+          .cold = cold_share(bytes, share * gpu.l2_bytes,
+                             gpu.hopper() ? kHopperSharpness : kSharpness)};
+}
+
+double norm_p(double a, double b, double p) {
+  const double large = std::max(a, b);
+  const double ratio = std::min(a, b) / large;
+  return ratio < 1e-9 ? large : large * std::pow(1 + std::pow(ratio, p), 1 / p);
+}
+
+ConstantSpec dram_rate_spec(const TimingGpu& gpu) {
+  return {.name = "dram_rate",
+          .unit = "B/s",
+          .meaning = "DRAM read rate of a full grid",
+          .prior = gpu.dram_read_bytes_per_s,
+          .log_sigma = 0.05,
+          .low = 0.7 * gpu.dram_bytes_per_s,
+          .high = 1.05 * gpu.dram_bytes_per_s,
+          .of_gpu = true};
+}
+
+ConstantSpec l2_rate_spec(const TimingGpu& gpu) {
+  // 32 B a cycle and SM is about what one SM can draw from the L2 while all do.
+  return {.name = "l2_rate",
+          .unit = "B/s",
+          .meaning = "rate of KV bytes that the L2 still holds",
+          .prior = 16 * gpu.sm_count * gpu.clock_hz,
+          .log_sigma = 0.4,
+          .low = 1.05 * gpu.dram_bytes_per_s,
+          .high = 64 * gpu.sm_count * gpu.clock_hz,
+          .off = 1e18};
+}
+
+ConstantSpec fixed_time_spec(double prior_s) {
+  return {.name = "fixed_time",
+          .unit = "s",
+          .meaning = "launch gap, prologue and epilogue of the step's kernels",
+          .prior = prior_s,
+          .log_sigma = 0.5,
+          .low = 0.2e-6,
+          .high = 30e-6};
+}
+
+ConstantSpec overlap_spec() {
+  return {.name = "overlap",
+          .unit = "1",
+          .meaning = "how well memory and CTA latency hide each other: exponent p of their norm",
+          .prior = 2,
+          .log_sigma = 0.4,
+          .low = 1.02,
+          .high = 10};
+}
+
+ConstantSpec activation_rate_spec(const TimingGpu& gpu) {
+  return {.name = "activation_rate",
+          .unit = "B/s",
+          .meaning = "rate of queries, outputs and partial results through the L2",
+          .prior = gpu.dram_bytes_per_s,
+          .log_sigma = 0.6,
+          .low = 0.1 * gpu.dram_bytes_per_s,
+          .high = 10 * gpu.dram_bytes_per_s,
+          .off = 1e18};
+}
+
+DecodeTime memory_and_latency(const KvTraffic& kv, double l2_rate, double dram_rate,
+                              double latency_s, double exposed_s, double overlap,
+                              CacheState cache) {
+  const double cold = cache == CacheState::cold ? 1 : kv.cold;
+  DecodeTime t;
+  t.l2_s = kv.bytes * (1 - cold) / l2_rate;
+  t.dram_s = kv.bytes * cold / dram_rate;
+  t.latency_s = latency_s;
+  t.seconds = exposed_s + norm_p(t.l2_s + t.dram_s, std::max(latency_s - exposed_s, 1e-9), overlap);
+  return t;
+}
+
+}  // namespace smtwin

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/families/gemm/gemm_implementation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "arch/error.hpp"
+#include "model/families/gemm/cublas_tiles.hpp"
+
+namespace smtwin {
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+GemmDtype gemm_dtype(std::string_view text) {
+  if (text == "bfloat16" || text == "float16") return GemmDtype::bf16;
+  if (text == "fp8") return GemmDtype::fp8;
+  if (text == "fp8_block") return GemmDtype::fp8_block;
+  if (text == "nvfp4") return GemmDtype::nvfp4;
+  throw DataError("gemm dtype \"" + std::string(text) +
+                  "\": no model; known: bfloat16, float16, fp8, fp8_block, nvfp4");
+}
+
+void require_known_architecture(const TimingGpu& gpu) {
+  if (!gpu.hopper() && !gpu.sm120()) {
+    throw DataError(gpu.name + ": no GEMM model for compute capability " +
+                    std::to_string(gpu.compute_capability.major) + "." +
+                    std::to_string(gpu.compute_capability.minor) + "; known: 9.0, 12.0");
+  }
+}
+
+std::span<const GemmTile> cublas_tiles(const TimingGpu& gpu, GemmDtype dtype, bool splits) {
+  const bool wide_k = dtype != GemmDtype::bf16;
+  return gpu.hopper() ? cublas_tiles_sm90(wide_k, splits) : cublas_tiles_sm120(wide_k, splits);
+}
+
+void use_cublas(GemmImplementation& g, const TimingGpu& gpu) {
+  g.library = "cuBLAS";
+  g.candidates = cublas_tiles(gpu, g.dtype, !g.batched);
+  g.split_k = !g.batched;
+  g.cold_step_latency = gpu.hopper();
+  g.sm_l2_rate = !(gpu.hopper() && g.dtype == GemmDtype::fp8);
+}
+
+void use_cutlass_fp8(GemmImplementation& g, const TimingGpu& gpu) {
+  g.library = "CUTLASS FP8";
+  const bool vllm = g.framework == ServingFramework::vllm;
+  if (gpu.hopper()) {
+    g.rule = vllm ? vllm_fp8_tile_sm90 : sglang_fp8_tile_sm90;
+  } else {
+    g.rule = vllm ? vllm_fp8_tile_sm120 : sglang_fp8_tile_sm120;
+  }
+  g.cold_step_latency = gpu.hopper();
+  g.sm_l2_rate = !gpu.hopper();
+  g.output_rate = false;  // TMA stores overlap the next tile
+  g.padded_rows = true;
+  g.power_limit = true;
+  g.overlap_norm = gpu.hopper() ? 2 : 4;
+}
+
+void use_fp8_block(GemmImplementation& g, const TimingGpu& gpu, const std::string& source) {
+  g.padded_rows = true;
+  g.sm_l2_rate = false;
+  g.overlap_norm = gpu.hopper() ? 2 : 4;
+  g.host_timed = g.framework == ServingFramework::vllm;
+  if (!gpu.hopper()) {
+    g.library = "block-scaled FP8";
+    g.rule = trtllm_fp8_block_tile_sm120;
+  } else if (g.framework == ServingFramework::trtllm || contains(source, "flashinfer")) {
+    g.library = "block-scaled FP8 (swapped DeepGEMM)";
+    g.rule = trtllm_fp8_block_tile_sm90;
+  } else {
+    g.library = contains(source, "cutlass") ? "CUTLASS block-scaled FP8" : "DeepGEMM";
+    g.rule = deepgemm_tile_sm90;
+    g.spilling_tiles = true;
+  }
+}
+
+void use_nvfp4(GemmImplementation& g) {
+  g.library = "CUTLASS NVFP4";
+  g.rule = nvfp4_tile_sm120;
+  g.step_latency = false;
+  g.cold_step_latency = false;
+  g.sm_l2_rate = false;
+  g.output_rate = false;
+  g.padded_rows = true;
+}
+
+}  // namespace
+
+ServingFramework serving_framework(std::string_view text) {
+  const std::string name = lower(text);
+  if (name == "vllm") return ServingFramework::vllm;
+  if (name == "sglang") return ServingFramework::sglang;
+  if (name == "trtllm" || name == "tensorrt-llm") return ServingFramework::trtllm;
+  throw DataError("framework \"" + std::string(text) + "\": no model; known: vllm, sglang, trtllm");
+}
+
+GemmImplementation gemm_implementation(std::string_view framework, std::string_view kernel_source,
+                                       std::string_view dtype, const TimingGpu& gpu) {
+  require_known_architecture(gpu);
+  GemmImplementation g;
+  g.framework = serving_framework(framework);
+  g.dtype = gemm_dtype(dtype);
+  const std::string source = lower(kernel_source);
+  const bool trtllm = g.framework == ServingFramework::trtllm;
+  switch (g.dtype) {
+    case GemmDtype::bf16:
+      use_cublas(g, gpu);
+      g.power_limit = true;
+      break;
+    case GemmDtype::fp8:
+      if (trtllm) {
+        use_cublas(g, gpu);
+        g.power_limit = true;
+      } else {
+        use_cutlass_fp8(g, gpu);
+      }
+      break;
+    case GemmDtype::fp8_block: use_fp8_block(g, gpu, source); break;
+    case GemmDtype::nvfp4: use_nvfp4(g); break;
+  }
+  g.replay_cost = trtllm;
+  return g;
+}
+
+GemmImplementation mla_bmm_implementation(std::string_view framework,
+                                          std::string_view kernel_source, std::string_view dtype,
+                                          const TimingGpu& gpu) {
+  require_known_architecture(gpu);
+  static_cast<void>(kernel_source);
+  GemmImplementation g;
+  g.framework = serving_framework(framework);
+  g.dtype = gemm_dtype(dtype);
+  g.batched = true;
+  use_cublas(g, gpu);
+  g.cold_step_latency = false;
+  g.sm_l2_rate = true;
+  if (g.framework == ServingFramework::trtllm && g.quantizes()) {
+    g.quantizes_whole_tokens = true;
+    if (gpu.sm120()) {
+      g.library = "block-scaled FP8";
+      g.candidates = {};
+      g.rule = trtllm_fp8_block_tile_sm120;
+    }
+  }
+  return g;
+}
+
+}  // namespace smtwin

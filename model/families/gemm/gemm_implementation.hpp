@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which kernel a serving framework runs for a dense GEMM or an absorbed MLA projection, as far as
+// its time depends on it: format, how the tile is found, which effects exist. Named as the measured
+// tables name it (framework, kernel source, dtype).
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "model/families/gemm/gemm_tile_rules.hpp"
+#include "model/timing/timing_gpu.hpp"
+
+namespace smtwin {
+
+enum class ServingFramework : std::uint8_t { vllm, sglang, trtllm };
+
+// "vLLM", "VLLM", "SGLang", "TRTLLM", "trtllm": case does not matter. DataError for others.
+ServingFramework serving_framework(std::string_view text);
+
+struct GemmImplementation {
+  ServingFramework framework = ServingFramework::vllm;
+  GemmDtype dtype = GemmDtype::bf16;
+  std::string library;  // "cuBLAS", "CUTLASS FP8", "DeepGEMM"
+  bool batched = false;
+
+  // One of the two: the library's rule, or candidates from which the fastest is taken.
+  GemmTileRule rule = nullptr;
+  std::span<const GemmTile> candidates;
+
+  // The activations are quantized by a kernel of their own in front of the GEMM.
+  bool quantizes() const { return dtype != GemmDtype::bf16; }
+  // That kernel handles a row's heads together: its row-bound time counts tokens, not tokens x
+  // heads; and it runs after, not beside, the byte-bound part.
+  bool quantizes_whole_tokens = false;
+
+  // Effects of this kernel; the others are absent from its constants.
+  bool step_latency = true;       // time of a dependent K step
+  bool cold_step_latency = true;  // a longer one when operands come from DRAM
+  bool sm_l2_rate = true;         // L2 -> one SM can bind
+  bool output_rate = true;        // writes are not hidden behind the next tile
+  bool padded_rows = false;       // rows beyond M in the last tile cost time (TMA boxes)
+  bool split_k = false;
+  bool spilling_tiles = false;
+  bool power_limit = false;
+  bool replay_cost = false;  // a fixed cost per graph replay was seen
+  bool host_timed = false;   // the rows were timed without a CUDA graph
+
+  // Sharpness of the overlap of a kernel's bounds: (sum t_i^p)^(1/p), p = 2 or 4.
+  int overlap_norm = 4;
+};
+
+// DataError names the known ones when nothing fits; also for a GPU that is neither SM90 nor SM120.
+GemmImplementation gemm_implementation(std::string_view framework, std::string_view kernel_source,
+                                       std::string_view dtype, const TimingGpu& gpu);
+GemmImplementation mla_bmm_implementation(std::string_view framework,
+                                          std::string_view kernel_source, std::string_view dtype,
+                                          const TimingGpu& gpu);
+
+}  // namespace smtwin

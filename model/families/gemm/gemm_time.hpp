@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Seconds of one dense GEMM (or batched projection) of a serving framework: tiles of the library,
+// rounds of CTAs, the bounds of a round that overlap, and the kernels around it.
+//
+//   work per tile_work(): p tiles of the busiest SM, w rounds, kt K steps, ctas
+//   mma  = p kt 2 bm bn bk SMs / tensor_rate     a tile with one row costs what a full one costs
+//   lat  = w kt (bk/128) step                    dependent K steps of one CTA
+//   sm   = p kt bk (bm ab + bn wb) / sm_l2_rate
+//   core = |mma, lat, sm| + w tile               |...| = p-norm: bounds that overlap
+//   l2   = ctas kt bk (min(bm,M) ab + bn wb) / l2_rate
+//   dram = (1-hit) (W + A + O) / dram_rate
+//   pad  = b nt kt (mt bm - M) / padded_rows_rate
+//   fill = (l2 + pad + (1-hit) (W + A) / dram_rate) / (kt p)   the first stage has nothing to hide
+//   red  = b M N 4 (s+1) / l2_rate + split       if K is split over s CTAs
+//   G    = |core, l2, dram, pad| + fill + red + O / output_rate
+//   G   *= 1 + power_loss G / (G + 1.5 ms)
+//   Q    = max(quant_row b M, (A16 + A) / min(quant_rate, dram_rate/(1-hit)))
+//   time = G + Q + op
+// Units: seconds, bytes, bytes/s, flop/s. A, W, O, A16: bytes of activations, weights, outputs and
+// 16-bit activations. Sources: gemm_tile_rules.hpp (tiles), l2_residency.hpp (hit); the form of the
+// bounds follows the roofline with latency; `pad` is inferred from rows whose time falls while M
+// grows inside a tile. Left out: multicast inside clusters, stages, bank conflicts, clock states.
+#pragma once
+
+#include <span>
+
+#include "model/families/gemm/gemm_constants.hpp"
+#include "model/families/gemm/l2_residency.hpp"
+#include "model/timing/time_problem.hpp"
+
+namespace smtwin {
+
+// What is done once per shape.
+struct GemmPoint {
+  GemmShape shape;
+  GemmTile rule_tile;  // unless the library searches
+  double weight_bytes = 0, activation_bytes = 0, output_bytes = 0;
+  double quant_bytes = 0;      // read and written by the quantization kernel
+  double quant_rows = 0;
+  double dram_bytes = 0;       // missed by the GEMM: operands and output
+  double dram_read_bytes = 0;  // of it operands
+  double weight_miss = 0;      // share of the weights that come from DRAM
+  double activation_miss = 0;
+};
+
+class GemmTimeModel {
+ public:
+  GemmTimeModel(const GemmImplementation& implementation, const TimingGpu& gpu);
+  // By the names of the measured tables; no rows are needed: constants() has priors.
+  GemmTimeModel(const TimingGpu& gpu, std::string_view framework, std::string_view kernel_source,
+                std::string_view dtype);
+
+  const GemmImplementation& implementation() const { return implementation_; }
+  const std::vector<ConstantSpec>& constants() const { return constants_.specs(); }
+  GemmConstants read(std::span<const double> values) const { return constants_.read(values); }
+
+  // Warm as far as `replayed_bytes`, the bytes touched between two uses of the same weights, stay
+  // in the L2.
+  GemmPoint replayed_point(const GemmShape& shape, double replayed_bytes) const;
+  // A deployment: weights were evicted since the last step, activations were just written.
+  GemmPoint cold_point(const GemmShape& shape) const;
+
+  // Time of the operation. `tile` is an index of the candidates (0 for a rule); see TimeProblem.
+  double seconds(const GemmPoint& point, const GemmConstants& c, int& tile, bool search) const;
+  TimeParts parts(const GemmPoint& point, const GemmConstants& c) const;
+
+  // Deployment, in one call.
+  TimeParts cold_time(const GemmShape& shape, std::span<const double> values) const;
+
+ private:
+  struct Bounds;
+  Bounds bounds(const GemmPoint& point, const GemmTile& tile, const GemmConstants& c) const;
+  double gemm_seconds(const GemmPoint& point, const Bounds& b, const GemmConstants& c) const;
+  double quantization_seconds(const GemmPoint& point, const GemmConstants& c) const;
+  bool allowed(const GemmPoint& point, const GemmTile& tile) const;
+  int fastest(const GemmPoint& point, const GemmConstants& c) const;
+
+  GemmImplementation implementation_;
+  GemmConstantList constants_;
+  L2Residency l2_;
+  double sm_count_ = 0;
+};
+
+}  // namespace smtwin

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/families/gemm/replay_reading.hpp"
+
+#include <cmath>
+
+namespace smtwin {
+namespace {
+
+constexpr double kJitter_s = 0.35e-6;
+constexpr int kTicksEachSide = 2;  // beyond them the normal distribution is 0 or 1
+
+double normal_cdf(double x) { return 0.5 * std::erfc(-x * 0.70710678118654752440); }
+
+}  // namespace
+
+double ticked_seconds(double seconds, double tick_s) {
+  if (tick_s <= 0) return seconds;
+  const double below = std::floor(seconds / tick_s);
+  double ticks = below - kTicksEachSide;
+  for (int j = -kTicksEachSide; j <= kTicksEachSide; ++j) {
+    ticks += normal_cdf((seconds - (below + j) * tick_s) / kJitter_s);
+  }
+  return tick_s * ticks;
+}
+
+double replayed_reading_s(double op_s, double replay_s, const ReplayLoop& loop) {
+  const double replay = ticked_seconds(loop.ops_per_replay * op_s + replay_s, loop.tick_s);
+  return (replay + 2 * loop.tick_s / loop.replays) / loop.ops_per_replay;
+}
+
+double host_timed_reading_s(double op_s, double host_s) {
+  const double op2 = op_s * op_s, host2 = host_s * host_s;
+  return std::sqrt(std::sqrt(op2 * op2 + host2 * host2));
+}
+
+}  // namespace smtwin

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/families/moe/token_runs.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace smtwin {
+namespace {
+
+// Experts by falling load, equal ones by index; and where each begins in the layout.
+struct Layout {
+  std::vector<std::size_t> order;
+  std::vector<std::int64_t> start;  // of order[i]
+};
+
+Layout layout_of(std::span<const std::int64_t> loads) {
+  Layout l;
+  l.order.resize(loads.size());
+  std::iota(l.order.begin(), l.order.end(), std::size_t{0});
+  std::sort(l.order.begin(), l.order.end(), [&](std::size_t a, std::size_t b) {
+    return loads[a] != loads[b] ? loads[a] > loads[b] : a < b;
+  });
+  std::int64_t at = 0;
+  for (const std::size_t e : l.order) {
+    l.start.push_back(at);
+    at += loads[e];
+  }
+  return l;
+}
+
+}  // namespace
+
+TokenRuns balanced_runs(std::int64_t tokens, int topk, int experts) {
+  TokenRuns runs;
+  runs.topk = topk;
+  const std::int64_t stride = (experts + topk - 1) / topk;
+  // With tokens >= stride token t + experts repeats token t.
+  const bool dense = tokens >= stride;
+  const std::int64_t distinct = dense ? std::min<std::int64_t>(tokens, experts) : tokens;
+  for (std::int64_t t = 0; t < distinct; ++t) {
+    runs.lengths.push_back(dense ? (tokens - t + experts - 1) / experts : 1);
+    const std::int64_t first = dense ? t : t * stride / tokens;
+    for (std::int64_t j = 0; j < topk; ++j) {
+      runs.experts.push_back(static_cast<int>((first + j * stride) % experts));
+    }
+  }
+  return runs;
+}
+
+TokenRuns sorted_runs(std::span<const std::int64_t> loads, std::int64_t tokens) {
+  const Layout layout = layout_of(loads);
+  const std::int64_t pairs = layout.start.back() + loads[layout.order.back()];
+  TokenRuns runs;
+  runs.topk = static_cast<int>(pairs / tokens);
+  std::vector<std::int64_t> cuts{0, tokens};
+  for (const std::int64_t s : layout.start) cuts.push_back(s % tokens);
+  std::sort(cuts.begin(), cuts.end());
+  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+  // In every slot the expert only moves forward as the token does.
+  std::vector<std::size_t> cursor(static_cast<std::size_t>(runs.topk), 0);
+  for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
+    runs.lengths.push_back(cuts[i + 1] - cuts[i]);
+    for (std::size_t j = 0; j < cursor.size(); ++j) {
+      const std::int64_t position = static_cast<std::int64_t>(j) * tokens + cuts[i];
+      std::size_t& c = cursor[j];
+      if (i == 0) {
+        c = static_cast<std::size_t>(
+                std::upper_bound(layout.start.begin(), layout.start.end(), position) -
+                layout.start.begin()) - 1;
+      }
+      while (c + 1 < layout.start.size() && layout.start[c + 1] <= position) ++c;
+      runs.experts.push_back(static_cast<int>(layout.order[c]));
+    }
+  }
+  return runs;
+}
+
+std::int64_t tokens_covered(std::span<const std::int64_t> loads, std::size_t local_experts,
+                            std::int64_t tokens) {
+  if (local_experts == loads.size()) return tokens;
+  const Layout layout = layout_of(loads);
+  std::vector<std::pair<std::int64_t, std::int64_t>> intervals;  // [first, last)
+  for (std::size_t i = 0; i < layout.order.size(); ++i) {
+    const std::int64_t load = loads[layout.order[i]];
+    if (layout.order[i] >= local_experts || load == 0) continue;
+    const std::int64_t first = layout.start[i] % tokens, last = first + load;
+    intervals.emplace_back(first, std::min(last, tokens));
+    if (last > tokens) intervals.emplace_back(0, last - tokens);
+  }
+  std::sort(intervals.begin(), intervals.end());
+  std::int64_t covered = 0, reached = 0;
+  for (const auto& [first, last] : intervals) {
+    covered += std::max<std::int64_t>(last - std::max(first, reached), 0);
+    reached = std::max(reached, last);
+  }
+  return covered;
+}
+
+void limit_to_groups(std::span<int> chosen, int experts, const GroupLimit& limit) {
+  const int group_size = experts / limit.groups;
+  std::vector<int> hits(static_cast<std::size_t>(limit.groups), 0);
+  std::vector<char> hit(static_cast<std::size_t>(experts), 0);
+  for (const int e : chosen) {
+    hit[static_cast<std::size_t>(e)] = 1;
+    int& h = hits[static_cast<std::size_t>(e / group_size)];
+    h = std::min(h + 1, 2);
+  }
+  // The best groups, ties to the low index.
+  std::vector<char> kept(hits.size(), 0);
+  int left = limit.kept;
+  for (int score = 2; score >= 0 && left > 0; --score) {
+    for (std::size_t g = 0; g < hits.size() && left > 0; ++g) {
+      if (hits[g] == score) kept[g] = 1, --left;
+    }
+  }
+  // Within them chosen experts first, then the others, both by index.
+  std::size_t filled = 0;
+  for (const char wanted : {char{1}, char{0}}) {
+    for (int e = 0; e < experts && filled < chosen.size(); ++e) {
+      if (kept[static_cast<std::size_t>(e / group_size)] && hit[static_cast<std::size_t>(e)] == wanted)
+        chosen[filled++] = e;
+    }
+  }
+}
+
+}  // namespace smtwin

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/timing/profile.hpp"
+
+#include <cmath>
+
+namespace smtwin {
+
+std::string FamilyIdentity::key() const {
+  std::string key = table;
+  for (const std::string* part : {&kernel_source, &dtype, &kv_dtype}) {
+    if (!part->empty()) key += "/" + *part;
+  }
+  if (!gemm_type.empty()) {
+    key = table + "/" + kernel_source + "/" + gemm_type + (kv_dtype.empty() ? "" : "/" + kv_dtype);
+  }
+  return key;
+}
+
+std::vector<double> FamilyCalibration::values() const {
+  std::vector<double> values;
+  for (const FittedConstant& c : constants) values.push_back(c.value);
+  return values;
+}
+
+const FamilyCalibration* CalibrationProfile::find(const std::string& key) const {
+  for (const FamilyCalibration& f : families) {
+    if (f.identity.key() == key) return &f;
+  }
+  return nullptr;
+}
+
+TimeInterval interval_of(double seconds, Regime regime, const FamilyCalibration& family,
+                         double constants_variance, double transfer_sd) {
+  const double spread = family.spread[static_cast<std::size_t>(regime)];
+  const double u = std::sqrt(spread * spread + constants_variance + transfer_sd * transfer_sd);
+  return {seconds * std::exp(family.low_score * u), seconds * std::exp(family.high_score * u)};
+}
+
+}  // namespace smtwin

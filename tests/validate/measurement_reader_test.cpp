@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables of kernel times: which one a header is, where its cells go, and exact complaints about
+// what cannot be meant. All rows here are invented.
+#include "validate/measurements/measurement_reader.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <set>
+#include <sstream>
+
+#include "arch/error.hpp"
+#include "tests/catch.hpp"
+
+using namespace smtwin;
+
+namespace {
+
+const std::string kCommon = "framework,version,device,op_name,kernel_source,";
+const std::string kGemmHeader = kCommon + "gemm_dtype,m,n,k,latency\n";
+const std::string kModuleHeader =
+    kCommon +
+    "model,architecture,mla_dtype,kv_cache_dtype,gemm_type,num_heads,batch_size,isl,tp_size,step,"
+    "compress_ratio,latency\n";
+
+MeasurementSet read(const std::string& text) {
+  std::istringstream in(text);
+  MeasurementSet set;
+  read_measurements(in, "t.csv", set);
+  return set;
+}
+
+std::string complaint(const std::string& text) {
+  try {
+    read(text);
+  } catch (const DataError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+bool ends_with(const std::string& text, const std::string& end) { return text.ends_with(end); }
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "smtwin-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  std::string path() const { return path_.string(); }
+  void write(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directories((path_ / name).parent_path());
+    std::ofstream(path_ / name, std::ios::binary) << text;
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace
+
+TEST_CASE("a GEMM row", "[unit]") {
+  const MeasurementSet set =
+      read(kGemmHeader + "VLLM,0.1,NVIDIA H200,gemm,linear,fp8,16,2048,7168,0.25\n");
+  REQUIRE(set.rows.size() == 1);
+  const MeasurementRow& row = set.rows[0];
+  CHECK(row.table == MeasurementTable::gemm);
+  CHECK(row.framework == "VLLM");
+  CHECK(row.version == "0.1");
+  CHECK(row.device == "NVIDIA H200");
+  CHECK(row.op_name == "gemm");
+  CHECK(row.kernel_source == "linear");
+  CHECK(row.dtype == "fp8");
+  CHECK(row.m == 16);
+  CHECK(row.n == 2048);
+  CHECK(row.k == 7168);
+  CHECK(row.latency_s == 0.25e-3);
+  CHECK(row.line == 2);
+  CHECK(set.where(row) == "t.csv:2");
+}
+
+TEST_CASE("an expert layer row", "[unit]") {
+  const MeasurementSet set = read(
+      "moe_dtype,num_tokens,hidden_size,inter_size,topk,num_experts,moe_tp_size,moe_ep_size,"
+      "distribution,latency\nnvfp4,1,2,3,4,5,6,7,power_law_1.2,8\n");
+  const MeasurementRow& row = set.rows.at(0);
+  CHECK(row.table == MeasurementTable::moe);
+  CHECK(row.dtype == "nvfp4");
+  CHECK(row.num_tokens == 1);
+  CHECK(row.hidden_size == 2);
+  CHECK(row.inter_size == 3);
+  CHECK(row.topk == 4);
+  CHECK(row.num_experts == 5);
+  CHECK(row.moe_tp_size == 6);
+  CHECK(row.moe_ep_size == 7);
+  CHECK(row.distribution == "power_law_1.2");
+  CHECK(row.latency_s == 8e-3);
+  CHECK(row.device.empty());
+}
+
+TEST_CASE("decode attention, with and without a window", "[unit]") {
+  const std::string columns =
+      "attn_dtype,kv_cache_dtype,batch_size,num_heads,num_key_value_heads,head_dim,step";
+  const MeasurementSet plain = read(columns + ",latency\nbf16,fp8,1,32,8,128,0,1\n");
+  const MeasurementRow& row = plain.rows.at(0);
+  CHECK(row.table == MeasurementTable::generation_attention);
+  CHECK(row.dtype == "bf16");
+  CHECK(row.kv_dtype == "fp8");
+  CHECK(row.batch_size == 1);
+  CHECK(row.num_heads == 32);
+  CHECK(row.num_key_value_heads == 8);
+  CHECK(row.head_dim == 128);
+  CHECK(row.step == 0);
+  CHECK(row.window_size == 0);
+  const MeasurementSet windowed = read(columns + ",window_size,latency\nb,f,1,32,8,128,9,1024,1\n");
+  CHECK(windowed.rows.at(0).window_size == 1024);
+}
+
+TEST_CASE("latent attention: the operation of a row decides", "[unit]") {
+  const MeasurementSet kernels =
+      read(kCommon + "mla_dtype,kv_cache_dtype,num_heads,batch_size,isl,tp_size,step,latency\n" +
+           "a,1,d,mla_generation,s,bf16,fp8,16,4,1,8,4096,1\na,1,d,,s,bf16,fp8,16,4,1,,4096,1\n");
+  CHECK(kernels.rows.at(0).table == MeasurementTable::generation_mla);
+  CHECK(kernels.rows[0].tp_size == 8);
+  CHECK(kernels.rows[0].num_heads == 16);
+  CHECK(kernels.rows[0].batch_size == 4);
+  CHECK(kernels.rows[0].step == 4096);
+  CHECK(kernels.rows.at(1).table == MeasurementTable::generation_mla);
+  CHECK(kernels.rows[1].tp_size == 0);
+
+  const auto module = [](const std::string& operation, const std::string& ratio) {
+    return "a,1,d," + operation + ",s,org/model,Arch,bf16,fp8,fp8_block,64,4,1,1,4096," + ratio +
+           ",1\n";
+  };
+  const MeasurementSet modules =
+      read(kModuleHeader + module("mla_generation_module", "") +
+           module("dsv4_csa_generation_module", "4") + module("dsv4_hca_generation_module", "128") +
+           module("dsv4_hca_generation_module", "") + module("", "4") + module("", "128.0") +
+           module("", ""));
+  using enum MeasurementTable;
+  const std::vector<MeasurementTable> wanted = {mla_module, dsv4_csa, dsv4_hca,  dsv4_hca,
+                                                dsv4_csa,   dsv4_hca, mla_module};
+  std::vector<MeasurementTable> found;
+  for (const MeasurementRow& row : modules.rows) found.push_back(row.table);
+  CHECK(found == wanted);
+  CHECK(modules.rows.at(3).compress_ratio == 128);
+  CHECK(modules.rows[0].model == "org/model");
+  CHECK(modules.rows[0].gemm_type == "fp8_block");
+
+  CHECK(complaint(kModuleHeader + module("dsv4_csa_generation_module", "128")) ==
+        "t.csv:2: compress_ratio: expected 4 for dsv4_csa_generation_module_perf, found 128");
+  CHECK(complaint(kModuleHeader + module("", "7")) ==
+        "t.csv:2: compress_ratio: expected a blank cell for mla_generation_module_perf, found 7");
+  CHECK(complaint(kModuleHeader + module("dsa_generation_module", "")) ==
+        "t.csv:2: op_name: expected one of mla_generation, mla_generation_module, "
+        "dsv4_csa_generation_module, dsv4_hca_generation_module, found \"dsa_generation_module\"");
+}
+
+TEST_CASE("small tables", "[unit]") {
+  const MeasurementSet bmm =
+      read("op_name,bmm_dtype,num_tokens,num_heads,latency\nmla_gen_post,bf16,2,128,1\n");
+  CHECK(bmm.rows.at(0).table == MeasurementTable::mla_bmm);
+  CHECK(bmm.rows[0].op_name == "mla_gen_post");
+  CHECK(bmm.rows[0].num_tokens == 2);
+  CHECK(bmm.rows[0].num_heads == 128);
+  const MeasurementSet nccl =
+      read("op_name,nccl_dtype,num_gpus,message_size,latency\nall_gather,half,2,256,1\n");
+  CHECK(nccl.rows.at(0).table == MeasurementTable::nccl);
+  CHECK(nccl.rows[0].num_gpus == 2);
+  CHECK(nccl.rows[0].message_size == 256);
+  for (const std::string column : {"backend", "implementation"}) {
+    const MeasurementSet reduce =
+        read("allreduce_dtype,num_gpus,message_size,latency," + column + "\nbf16,2,128,1,eager\n");
+    CHECK(reduce.rows.at(0).table == MeasurementTable::custom_allreduce);
+    CHECK(reduce.rows[0].backend == "eager");
+  }
+  const MeasurementSet scale = read("m,k,quant_dtype,latency\n3,65536,fp8,1e-5\n");
+  CHECK(scale.rows.at(0).table == MeasurementTable::compute_scale);
+  CHECK(scale.rows[0].m == 3);
+  CHECK(scale.rows[0].k == 65536);
+}
+
+TEST_CASE("each table has a name of its own", "[unit]") {
+  std::set<std::string_view> names;
+  for (int i = 0; i < kMeasurementTableCount; ++i) {
+    names.insert(to_string(static_cast<MeasurementTable>(i)));
+  }
+  CHECK(names.size() == kMeasurementTableCount);
+  CHECK(to_string(MeasurementTable::gemm) == "gemm_perf");
+  CHECK(to_string(MeasurementTable::dsv4_hca) == "dsv4_hca_generation_module_perf");
+  CHECK(to_string(MeasurementTable::compute_scale) == "computescale_perf");
+}
+
+TEST_CASE("columns in any order, quoting, line ends, a byte order mark", "[unit]") {
+  const MeasurementSet set = read(
+      "\xEF\xBB\xBFnote,latency,\"k\",n,m,gemm_dtype,kernel_source\r\n"
+      "\"one, \"\"two\"\"\r\nthree\",1.5,1e3,16.0,+4,\"fp8\",\"a, b\"\r\n"
+      "\r\n"
+      " , 2 , 3 , 4 , 5 , fp8 ,\r\n"
+      ",2,3,4,5,fp8,last");
+  REQUIRE(set.rows.size() == 3);
+  CHECK(set.rows[0].kernel_source == "a, b");
+  CHECK(set.rows[0].k == 1000);
+  CHECK(set.rows[0].n == 16);
+  CHECK(set.rows[0].m == 4);
+  CHECK(set.rows[0].latency_s == 1.5e-3);
+  CHECK(set.rows[0].line == 2);
+  CHECK(set.rows[1].line == 5);
+  CHECK(set.rows[1].dtype == "fp8");
+  CHECK(set.rows[1].kernel_source.empty());
+  CHECK(set.rows[2].line == 6);
+  CHECK(set.rows[2].kernel_source == "last");
+}
+
+TEST_CASE("a header alone is a table without rows", "[unit]") {
+  CHECK(read(kGemmHeader).rows.empty());
+  CHECK(read(kGemmHeader).files == std::vector<std::string>{"t.csv"});
+}
+
+TEST_CASE("views survive moves, equal texts are one", "[unit]") {
+  MeasurementSet first = read(kGemmHeader + "a,1,d,gemm,short,fp8,1,1,1,1\n" +
+                              "a,1,d,gemm,a name too long for the small buffer,fp8,1,1,1,1\n" +
+                              "a,1,d,gemm,short,fp8,1,1,1,1\n");
+  CHECK(first.rows[0].kernel_source.data() == first.rows[2].kernel_source.data());
+  MeasurementSet second(std::move(first));
+  MeasurementSet third;
+  third = std::move(second);
+  std::istringstream more(kGemmHeader + "b,2,d,gemm,short,fp8,1,1,1,1\n");
+  read_measurements(more, "more.csv", third);
+  CHECK(third.rows[0].kernel_source == "short");
+  CHECK(third.rows[1].kernel_source == "a name too long for the small buffer");
+  CHECK(third.rows[3].kernel_source.data() == third.rows[0].kernel_source.data());
+  CHECK(third.where(third.rows[3]) == "more.csv:2");
+}
+
+TEST_CASE("many texts of one column are kept apart", "[unit]") {
+  std::string text = kGemmHeader;
+  for (int i = 0; i < 1000; ++i) {
+    text += "a,1,d,gemm,kernel" + std::to_string(i % 37) + ",fp8,1,1,1,1\n";
+  }
+  const MeasurementSet set = read(text);
+  REQUIRE(set.rows.size() == 1000);
+  std::set<const char*> kept;
+  for (std::size_t i = 0; i < set.rows.size(); ++i) {
+    CHECK(set.rows[i].kernel_source == "kernel" + std::to_string(i % 37));
+    kept.insert(set.rows[i].kernel_source.data());
+  }
+  CHECK(kept.size() == 37);
+}
+
+TEST_CASE("tables that are not known, or not whole", "[unit]") {
+  CHECK(complaint("a,b\n1,2\n") ==
+        "t.csv: no table of kernel times that is known, found columns a, b; expected one of "
+        "gemm_dtype (gemm_perf), moe_dtype (moe_perf), num_key_value_heads "
+        "(generation_attention_perf), mla_dtype (generation_mla_perf and its modules), bmm_dtype "
+        "(mla_bmm_perf), allreduce_dtype (custom_allreduce_perf), nccl_dtype (nccl_perf), "
+        "quant_dtype (computescale_perf)");
+  CHECK(complaint("gemm_dtype,n\nfp8,2\n") ==
+        "t.csv: missing columns m, k, latency; the file has gemm_dtype, n");
+  CHECK(complaint("mla_dtype,compress_ratio,kv_cache_dtype,num_heads,batch_size,step,latency\n") ==
+        "t.csv: missing columns model, gemm_type; the file has mla_dtype, compress_ratio, "
+        "kv_cache_dtype, num_heads, batch_size, step, latency");
+  CHECK(complaint("gemm_dtype,moe_dtype,m,n,k,latency\n") ==
+        "t.csv: has columns of gemm_perf and of moe_perf; expected one table a file");
+  CHECK(complaint("") == "t.csv: no header line; expected a table with column names first");
+  CHECK(complaint(std::string("PAR1\x15\0\x15", 7)).find("Parquet") != std::string::npos);
+  CHECK(complaint("version https://git-lfs.github.com/spec/v1\noid sha256:12\nsize 3\n") ==
+        "t.csv: a Git LFS pointer, not the file itself; fetch it with git lfs pull");
+}
+
+TEST_CASE("tables that look alike and time something else", "[unit]") {
+  CHECK(complaint("op_name,attn_dtype,kv_cache_dtype,batch_size,num_heads,num_key_value_heads,"
+                  "head_dim,step,latency\ncontext_attention,b,f,1,8,8,128,0,1\n") ==
+        "t.csv:2: op_name: expected generation_attention, found \"context_attention\"");
+  CHECK(complaint("op_name,m,k,quant_dtype,latency\nscale_matrix,1,1,fp8,1\n") ==
+        "t.csv:2: op_name: expected compute_scale, found \"scale_matrix\"");
+}
+
+TEST_CASE("cells that cannot be meant are refused with file, line and column", "[unit]") {
+  const auto of_m = [](const std::string& cell) {
+    return complaint("gemm_dtype,m,n,k,latency\nfp8,1,1,1,1\nfp8," + cell + ",1,1,1\n");
+  };
+  const std::string integer = "t.csv:3: m: expected an integer from 1 to 1e15, found ";
+  CHECK(of_m("") == integer + "an empty cell");
+  for (const std::string cell : {"nan", "inf", "-inf", "-1", "0", "1.5", "1e16", "0x10", "1 2",
+                                 "99999999999999999999", "1e400", "+-1", "m"}) {
+    CHECK(of_m(cell) == integer + '"' + cell + '"');
+  }
+  CHECK(of_m(std::string("1\0", 2)) == integer + "\"1 \"");
+  CHECK(of_m("1000000000000000").empty());
+
+  const auto of_latency = [](const std::string& cell) {
+    return complaint("gemm_dtype,m,n,k,latency\nfp8,1,1,1," + cell + "\n");
+  };
+  const std::string above_zero = "t.csv:2: latency: expected milliseconds above 0, found ";
+  CHECK(of_latency("") == above_zero + "an empty cell");
+  for (const std::string cell :
+       {"nan", "inf", "0", "-0.5", "1e400", "1e-400", "4.9e-324", "fast"}) {
+    CHECK(of_latency(cell) == above_zero + '"' + cell + '"');
+  }
+  CHECK(of_latency("1e-300").empty());
+
+  CHECK(complaint("gemm_dtype,m,n,k,latency\n,1,1,1,1\n") ==
+        "t.csv:2: gemm_dtype: expected a name, found an empty cell");
+  CHECK(complaint("gemm_dtype,m,n,k,latency\nf\xFFp8,1,1,1,1\n") ==
+        "t.csv:2: gemm_dtype: expected UTF-8 text without control characters, found \"f?p8\"");
+  CHECK(complaint(std::string("gemm_dtype,m,n,k,latency\nf\0,1,1,1,1\n", 37)) ==
+        "t.csv:2: gemm_dtype: expected UTF-8 text without control characters, found \"f \"");
+  CHECK(read("gemm_dtype,m,n,k,latency\nf\xC3\xBC,1,1,1,1\n").rows.at(0).dtype == "f\xC3\xBC");
+}
+
+TEST_CASE("a truncated last row is refused, a complete one is not", "[unit]") {
+  const std::string start = "gemm_dtype,m,n,k,latency\nfp8,1,1,1,1\n";
+  CHECK(read(start + "fp8,1,1,1,1").rows.size() == 2);
+  CHECK(complaint(start + "fp8,1,1,1") ==
+        "t.csv:3: found 4 cells, the header has 5 columns (gemm_dtype, m, n, k, latency)");
+  CHECK(complaint(start + "\"fp8,1,1,1") == "t.csv:3: a quote that opens here is never closed");
+}
+
+TEST_CASE("rows before the one at fault are kept", "[unit]") {
+  std::istringstream in("gemm_dtype,m,n,k,latency\nfp8,1,1,1,1\nfp8,1,1,1,-1\n");
+  MeasurementSet set;
+  CHECK_THROWS_AS(read_measurements(in, "t.csv", set), DataError);
+  CHECK(set.rows.size() == 1);
+}
+
+TEST_CASE("a row of any length ends in one short complaint", "[unit]") {
+  const std::string header = "gemm_dtype,m,n,k,latency\n";
+  const std::string too_long =
+      "t.csv:2: a row of more than 1048576 bytes; expected lines of cells, every quote closed";
+  CHECK(complaint(header + std::string(5 << 20, 'x')) == too_long);
+  CHECK(complaint(header + '"' + std::string(5 << 20, '\n')) == too_long);
+  CHECK(complaint(header + std::string(5 << 20, ',')) == too_long);
+  CHECK(complaint(header + std::string(5 << 20, ' ')) == too_long);
+  const std::string wide = complaint(std::string(1 << 20, ','));
+  CHECK(wide.size() < 1000);
+  CHECK(ends_with(complaint(header + "fp8," + std::string(1 << 20, '\xFF') + ",1,1,1\n"),
+                  "every quote closed"));
+  const std::string shown = complaint(header + "fp8," + std::string(9000, '\xFF') + ",1,1,1\n");
+  CHECK(shown == "t.csv:2: m: expected an integer from 1 to 1e15, found \"" + std::string(60, '?') +
+                     "...\"");
+}
+
+TEST_CASE("rows do not depend on where a chunk ends", "[unit]") {
+  // Rows of varying length, quotes and CRLF over several chunks; each row says which one it is.
+  std::string text = "gemm_dtype,m,n,k,latency,note\r\n";
+  constexpr int kRows = 40000;
+  for (int i = 1; i <= kRows; ++i) {
+    text += "\"fp8\"," + std::to_string(i) + ",2,3,1,\"" + std::string(i % 61, 'x') + "\"\"\"\r\n";
+  }
+  const MeasurementSet set = read(text);
+  REQUIRE(set.rows.size() == kRows);
+  std::size_t wrong = 0;
+  for (int i = 0; i < kRows; ++i) {
+    const MeasurementRow& row = set.rows[static_cast<std::size_t>(i)];
+    const auto line = static_cast<std::uint32_t>(i + 2);
+    if (row.m != i + 1 || row.line != line || row.dtype != "fp8") ++wrong;
+  }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("damaged tables are read or refused, never anything else", "[unit]") {
+  const std::string good = kGemmHeader +
+                           "VLLM,0.1,NVIDIA H200,gemm,\"a \"\"b\"\"\",fp8,16,8,4,0.25\r\n" +
+                           "VLLM,0.1,NVIDIA H200,gemm,c,fp8,16,8,4,0.25\n";
+  const std::string alphabet(
+      "\0\r\n\",\t \xFF\xC3"
+      "09.-+enaif",
+      20);
+  std::mt19937 random(1);
+  int read_well = 0, refused = 0;
+  for (int i = 0; i < 20000; ++i) {
+    std::string text = good;
+    for (unsigned change = 0; change < 1 + random() % 3; ++change) {
+      text[random() % text.size()] = alphabet[random() % alphabet.size()];
+    }
+    text.resize(text.size() - random() % 3 * (random() % text.size()) / 3);
+    const std::string said = complaint(text);
+    if (said.empty()) {
+      for (const MeasurementRow& row : read(text).rows) {
+        if (!(row.latency_s > 0) || row.m < 1) FAIL("row with latency " << row.latency_s);
+      }
+      ++read_well;
+    } else {
+      if (said.find('\n') != std::string::npos || !said.starts_with("t.csv:")) FAIL(said);
+      ++refused;
+    }
+  }
+  CHECK(read_well > 100);
+  CHECK(refused > 100);
+}
+
+TEST_CASE("a folder is searched for tables, in the order of their paths", "[unit]") {
+  const TemporaryFolder folder;
+  folder.write("b.csv", "gemm_dtype,m,n,k,latency\nfp8,2,1,1,1\n");
+  folder.write("a/z/gemm_perf.txt", "gemm_dtype,m,n,k,latency\nfp8,1,1,1,1\n");
+  folder.write("c/nccl.csv", "op_name,nccl_dtype,num_gpus,message_size,latency\nr,half,2,8,1\n");
+  folder.write("README.txt", "no table");
+  folder.write("notes.md", "no table");
+  MeasurementSet set;
+  read_measurement_path(folder.path(), set);
+  REQUIRE(set.rows.size() == 3);
+  CHECK(set.files == std::vector<std::string>{folder.path() + "/a/z/gemm_perf.txt",
+                                              folder.path() + "/b.csv",
+                                              folder.path() + "/c/nccl.csv"});
+  CHECK(set.rows[0].m == 1);
+  CHECK(set.rows[1].m == 2);
+  CHECK(set.rows[2].table == MeasurementTable::nccl);
+  CHECK(set.where(set.rows[1]) == folder.path() + "/b.csv:2");
+
+  MeasurementSet one;
+  read_measurement_path(folder.path() + "/b.csv", one);
+  CHECK(one.rows.size() == 1);
+}
+
+TEST_CASE("paths without a table", "[unit]") {
+  const TemporaryFolder folder;
+  MeasurementSet set;
+  const auto path_complaint = [&](const std::string& path) -> std::string {
+    try {
+      read_measurement_path(path, set);
+    } catch (const DataError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(path_complaint(folder.path()) ==
+        folder.path() + ": no *.csv or *_perf.txt below this folder");
+  folder.write("gemm_perf.parquet", "PAR1");
+  CHECK(path_complaint(folder.path()) ==
+        folder.path() +
+            ": no *.csv or *_perf.txt below this folder; convert its 1 Parquet files to CSV first");
+  CHECK(path_complaint(folder.path() + "/none.csv") ==
+        folder.path() + "/none.csv: no such file or folder; expected a table of kernel times");
+  CHECK(path_complaint("").find("no such file") != std::string::npos);
+  folder.write("other.csv", "a,b\n1,2\n");
+  CHECK(path_complaint(folder.path()).starts_with(folder.path() + "/other.csv: no table"));
+  std::ifstream not_a_file(folder.path());
+  CHECK_THROWS_AS(read_measurements(not_a_file, folder.path(), set), DataError);
+}

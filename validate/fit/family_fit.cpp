@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/fit/family_fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "validate/fit/least_squares.hpp"
+#include "validate/fit/statistics.hpp"
+
+namespace smtwin {
+namespace {
+
+// SplitMix64: the same order on every machine, which the standard library's distributions are not.
+std::uint64_t mix(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15ull;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
+}
+
+std::vector<std::size_t> all_rows(const MeasuredFamily& family) {
+  std::vector<std::size_t> rows(family.measured_s.size());
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  return rows;
+}
+
+// Positions of the constants that are fitted, and the raw values with fixed ones filled in.
+struct Unknowns {
+  std::vector<std::size_t> free;
+  std::vector<double> values;
+};
+
+Unknowns unknowns_of(const std::vector<ConstantSpec>& specs, const FamilyFitOptions& options) {
+  Unknowns u;
+  for (std::size_t j = 0; j < specs.size(); ++j) {
+    u.values.push_back(options.start.empty() ? specs[j].prior : options.start[j]);
+    const auto fixed =
+        std::find_if(options.fixed.begin(), options.fixed.end(),
+                     [&](const FixedConstant& f) { return f.name == specs[j].name; });
+    if (fixed == options.fixed.end()) {
+      u.free.push_back(j);
+    } else {
+      u.values[j] = fixed->value;
+    }
+  }
+  return u;
+}
+
+}  // namespace
+
+std::vector<std::size_t> draw_rows(const MeasuredFamily& family, std::span<const std::size_t> rows,
+                                   int limit, std::uint64_t seed) {
+  std::vector<std::size_t> drawn(rows.begin(), rows.end());
+  if (limit <= 0 || drawn.size() <= static_cast<std::size_t>(limit)) return drawn;
+  const auto order = [&](std::size_t i) { return mix(mix(seed) ^ i); };
+  std::sort(drawn.begin(), drawn.end(), [&](std::size_t a, std::size_t b) {
+    const std::uint64_t x = order(a), y = order(b);
+    return x != y ? x < y : a < b;
+  });
+  // Rank of each row within its shape: all first rows come before all second ones.
+  std::vector<std::uint32_t> seen(family.shape_count, 0);
+  std::vector<std::pair<std::uint32_t, std::size_t>> ranked;
+  for (const std::size_t i : drawn) ranked.emplace_back(seen[family.shape[i]]++, i);
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  drawn.clear();
+  for (int i = 0; i < limit; ++i) drawn.push_back(ranked[static_cast<std::size_t>(i)].second);
+  return drawn;
+}
+
+FamilyFit fit_family(const MeasuredFamily& family, std::span<const std::size_t> rows,
+                     const FamilyFitOptions& options) {
+  const std::vector<ConstantSpec>& specs = family.problem->constants();
+  const std::vector<std::size_t> every =
+      rows.empty() ? all_rows(family) : std::vector<std::size_t>();
+  const std::vector<std::size_t> used =
+      draw_rows(family, rows.empty() ? std::span<const std::size_t>(every) : rows,
+                options.max_points > 0 ? options.max_points : kDefaultFitRows, options.seed);
+  Unknowns unknown = unknowns_of(specs, options);
+  const auto n = static_cast<Eigen::Index>(unknown.free.size());
+
+  LeastSquaresProblem problem;
+  problem.start.resize(n);
+  problem.prior.resize(n);
+  problem.prior_sigma.resize(n);
+  problem.low.resize(n);
+  problem.high.resize(n);
+  for (Eigen::Index j = 0; j < n; ++j) {
+    const ConstantSpec& s = specs[unknown.free[static_cast<std::size_t>(j)]];
+    problem.start[j] = std::log(unknown.values[unknown.free[static_cast<std::size_t>(j)]]);
+    problem.prior[j] = std::log(s.prior);
+    problem.prior_sigma[j] = s.log_sigma;
+    problem.low[j] = std::log(s.low);
+    problem.high[j] = std::log(s.high);
+  }
+  problem.rows = static_cast<int>(used.size());
+  std::vector<double> log_measured;
+  for (const std::size_t i : used) log_measured.push_back(std::log(family.measured_s[i]));
+  std::vector<double> values = unknown.values;
+  problem.residuals = [&](const Eigen::VectorXd& x, bool search, std::vector<int>& choices,
+                          Eigen::VectorXd& r) {
+    for (Eigen::Index j = 0; j < n; ++j) {
+      values[unknown.free[static_cast<std::size_t>(j)]] = std::exp(x[j]);
+    }
+    for (std::size_t i = 0; i < used.size(); ++i) {
+      r[static_cast<Eigen::Index>(i)] =
+          std::log(family.problem->seconds(used[i], values, choices[i], search)) - log_measured[i];
+    }
+  };
+  LeastSquaresOptions solver;
+  solver.max_iterations = options.max_iterations;
+  const LeastSquaresResult solved = solve(problem, solver);
+
+  FamilyFit fit;
+  fit.values = unknown.values;
+  fit.rows_used = problem.rows;
+  const std::size_t count = specs.size();
+  fit.covariance.assign(count * count, 0.0);
+  fit.at_bound.assign(count, false);
+  for (Eigen::Index a = 0; a < n; ++a) {
+    const std::size_t ja = unknown.free[static_cast<std::size_t>(a)];
+    fit.values[ja] = std::exp(solved.x[a]);
+    fit.at_bound[ja] = solved.at_bound[static_cast<std::size_t>(a)];
+    for (Eigen::Index b = 0; b < n; ++b) {
+      fit.covariance[ja * count + unknown.free[static_cast<std::size_t>(b)]] =
+          solved.covariance(a, b);
+    }
+  }
+  Eigen::VectorXd r(problem.rows);
+  std::vector<int> choices(used.size(), 0);
+  problem.residuals(solved.x, true, choices, r);
+  fit.spread = robust_spread(std::vector<double>(r.begin(), r.end()));
+  return fit;
+}
+
+CrossValidation cross_validate(const MeasuredFamily& family, std::span<const std::size_t> rows,
+                               const FamilyFit& full, const FamilyFitOptions& options, int folds) {
+  CrossValidation result;
+  std::vector<std::size_t> every;
+  if (rows.empty()) {
+    every = all_rows(family);
+    rows = every;
+  }
+  std::vector<std::uint32_t> shapes;
+  for (const std::size_t i : rows) shapes.push_back(family.shape[i]);
+  std::sort(shapes.begin(), shapes.end());
+  shapes.erase(std::unique(shapes.begin(), shapes.end()), shapes.end());
+  if (shapes.size() < 2) return result;
+  folds = std::min(folds, static_cast<int>(shapes.size()));
+  // Shapes in hashed order, dealt in turn: every fold gets as many.
+  std::sort(shapes.begin(), shapes.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const std::uint64_t x = mix(mix(options.seed + 1) ^ a), y = mix(mix(options.seed + 1) ^ b);
+    return x != y ? x < y : a < b;
+  });
+  std::vector<int> fold_of(family.shape_count, 0);
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    fold_of[shapes[i]] = static_cast<int>(i) % folds;
+  }
+
+  result.folds = folds;
+  result.log_error.resize(rows.size());
+  result.predicted_s.resize(rows.size());
+  for (int fold = 0; fold < folds; ++fold) {
+    std::vector<std::size_t> train;
+    for (const std::size_t i : rows) {
+      if (fold_of[family.shape[i]] != fold) train.push_back(i);
+    }
+    FamilyFitOptions warm = options;
+    warm.start = full.values;
+    warm.max_iterations = 12;
+    const FamilyFit fit = fit_family(family, train, warm);
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      if (fold_of[family.shape[rows[r]]] != fold) continue;
+      int choice = 0;
+      const double t = family.problem->seconds(rows[r], fit.values, choice, true);
+      result.predicted_s[r] = t;
+      result.log_error[r] = std::log(t / family.measured_s[rows[r]]);
+    }
+  }
+  return result;
+}
+
+std::vector<double> sensitivities(const TimeProblem& problem, std::size_t i,
+                                  std::span<const double> values) {
+  constexpr double kStep = 1e-3;
+  std::vector<double> v(values.begin(), values.end());
+  int choice = 0;
+  problem.seconds(i, v, choice, true);
+  const double base = std::log(problem.seconds(i, v, choice, false));
+  std::vector<double> g(v.size());
+  for (std::size_t j = 0; j < v.size(); ++j) {
+    v[j] = values[j] * std::exp(kStep);
+    g[j] = (std::log(problem.seconds(i, v, choice, false)) - base) / kStep;
+    v[j] = values[j];
+  }
+  return g;
+}
+
+double variance_from_constants(std::span<const double> sensitivity,
+                               std::span<const double> covariance) {
+  const std::size_t n = sensitivity.size();
+  double sum = 0;
+  for (std::size_t a = 0; a < n; ++a) {
+    for (std::size_t b = 0; b < n; ++b)
+      sum += sensitivity[a] * covariance[a * n + b] * sensitivity[b];
+  }
+  return std::max(sum, 0.0);
+}
+
+}  // namespace smtwin

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/fit/score.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "validate/fit/parallel.hpp"
+
+namespace smtwin {
+namespace {
+
+struct FamilyScorer {
+  const FamilyRows& family;
+  const FamilyCalibration* calibration;
+  double transfer_sd;
+
+  void score(ScoredRow* out, std::size_t index) const {
+    const TimeProblem& problem = *family.problem;
+    const std::vector<double> values = values_for(problem, calibration);
+    for (std::size_t i = 0; i < family.rows.size(); ++i) {
+      ScoredRow& s = out[i];
+      s.row = family.rows[i];
+      s.family = index;
+      s.point = i;
+      const TimeParts parts = problem.parts(i, values);
+      s.regime = parts.regime();
+      s.predicted_s = parts.seconds;
+      s.interval = {s.predicted_s, s.predicted_s};
+      if (calibration) {
+        const double variance =
+            variance_from_constants(sensitivities(problem, i, values), calibration->covariance);
+        s.interval = interval_of(s.predicted_s, s.regime, *calibration, variance, transfer_sd);
+      }
+    }
+  }
+};
+
+struct Group {
+  std::vector<double> predicted, measured;
+  std::size_t inside = 0;
+  GroupScore score;
+
+  void add(const ScoredRow& r) {
+    predicted.push_back(r.predicted_s);
+    measured.push_back(r.row->latency_s);
+    inside += r.row->latency_s >= r.interval.low_s && r.row->latency_s <= r.interval.high_s;
+  }
+  GroupScore finish(const std::string& name) {
+    score.name = name;
+    score.errors = error_statistics(predicted, measured);
+    score.interval_coverage =
+        predicted.empty() ? 0 : static_cast<double>(inside) / static_cast<double>(predicted.size());
+    return score;
+  }
+};
+
+}  // namespace
+
+double ScoredRow::error() const { return std::fabs(predicted_s / row->latency_s - 1); }
+
+std::vector<double> values_for(const TimeProblem& problem, const FamilyCalibration* calibration) {
+  std::vector<double> values;
+  for (const ConstantSpec& spec : problem.constants()) {
+    double value = spec.prior;
+    if (calibration) {
+      for (const FittedConstant& c : calibration->constants) {
+        if (c.name == spec.name) value = c.value;
+      }
+    }
+    values.push_back(value);
+  }
+  return values;
+}
+
+MeasurementScore score_measurements(
+    const std::vector<FamilyRows>& families,
+    const std::function<const CalibrationProfile*(const std::string&)>& profile_of, int threads) {
+  MeasurementScore score;
+  std::vector<std::size_t> first(families.size());
+  std::vector<FamilyScorer> scorers;
+  std::size_t total = 0;
+  for (std::size_t f = 0; f < families.size(); ++f) {
+    const FamilyRows& family = families[f];
+    first[f] = total;
+    const CalibrationProfile* profile = family.problem ? profile_of(family.gpu) : nullptr;
+    scorers.push_back({family, profile ? profile->find(family.identity.key()) : nullptr,
+                       profile ? profile->transfer_sd : 0});
+    if (family.problem) {
+      total += family.rows.size();
+    } else {
+      score.not_modelled.push_back(
+          {family.gpu + "/" + family.identity.key(), family.rows.size(), family.why});
+    }
+  }
+  score.rows.resize(total);
+  parallel_for(families.size(), threads, [&](std::size_t f) {
+    if (families[f].problem) scorers[f].score(score.rows.data() + first[f], f);
+  });
+
+  std::map<std::string, Group> by_family;
+  std::array<Group, kRegimeCount> by_regime;
+  for (const ScoredRow& row : score.rows) {
+    const FamilyRows& family = families[row.family];
+    Group& group = by_family[scored_family(family.gpu, *row.row)];
+    group.add(row);
+    if (scorers[row.family].calibration) {
+      const CalibrationProfile* profile = profile_of(family.gpu);
+      group.score.provenance = profile->provenance();
+    }
+    group.score.constants = family.problem->constants().size();
+    by_regime[static_cast<std::size_t>(row.regime)].add(row);
+  }
+  for (auto& [name, group] : by_family) score.families.push_back(group.finish(name));
+  for (std::size_t r = 0; r < kRegimeCount; ++r) {
+    if (by_regime[r].predicted.empty()) continue;
+    score.regimes.push_back(by_regime[r].finish(std::string(to_string(static_cast<Regime>(r)))));
+  }
+  return score;
+}
+
+std::vector<std::size_t> worst_rows(const MeasurementScore& score, std::size_t count) {
+  std::vector<std::size_t> order(score.rows.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  count = std::min(count, order.size());
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
+                    [&](std::size_t a, std::size_t b) {
+                      const double x = score.rows[a].error(), y = score.rows[b].error();
+                      return x != y ? x > y : a < b;
+                    });
+  order.resize(count);
+  return order;
+}
+
+}  // namespace smtwin

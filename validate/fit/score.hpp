@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measured rows against a profile: every row predicted with its interval and what decides it, and
+// the errors by scored family and by regime.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "model/timing/profile.hpp"
+#include "validate/fit/statistics.hpp"
+#include "validate/measurements/measured_families.hpp"
+
+namespace smtwin {
+
+struct ScoredRow {
+  const MeasurementRow* row = nullptr;
+  std::size_t family = 0;  // index into the families that were scored
+  std::size_t point = 0;   // of its problem
+  double predicted_s = 0;
+  TimeInterval interval;
+  Regime regime = Regime::launch;
+  double error() const;  // |predicted / measured - 1|
+};
+
+struct GroupScore {
+  std::string name;
+  ErrorStatistics errors;
+  double interval_coverage = 0;                 // share of rows inside their 90 % interval
+  Provenance provenance = Provenance::assumed;  // of the constants
+  std::size_t constants = 0;
+};
+
+struct MeasurementScore {
+  std::vector<ScoredRow> rows;
+  std::vector<GroupScore> families;  // by scored name
+  std::vector<GroupScore> regimes;   // in the order of Regime; those without rows left out
+  struct NotModelled {
+    std::string name;
+    std::size_t rows = 0;
+    std::string why;
+  };
+  std::vector<NotModelled> not_modelled;
+};
+
+// `profile_of`: of a GPU by canonical name; null = none, constants keep their priors (`assumed`).
+MeasurementScore score_measurements(
+    const std::vector<FamilyRows>& families,
+    const std::function<const CalibrationProfile*(const std::string&)>& profile_of,
+    int threads = 0);
+
+// Indices of the `count` rows with the largest errors, worst first.
+std::vector<std::size_t> worst_rows(const MeasurementScore& score, std::size_t count);
+
+// Values for a problem from a profile's family, in the problem's order; a constant the profile
+// does not have keeps its prior. Empty `calibration`: all priors.
+std::vector<double> values_for(const TimeProblem& problem, const FamilyCalibration* calibration);
+
+}  // namespace smtwin

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/measurements/gemm_rows_problem.hpp"
+
+namespace smtwin {
+
+double GemmRowsProblem::reading_s(const MeasuredGemm& row, double op_s,
+                                  const GemmConstants& c) const {
+  if (model_.implementation().host_timed) return host_timed_reading_s(op_s, c.host_s);
+  return replayed_reading_s(op_s, c.replay_s, row.loop);
+}
+
+double GemmRowsProblem::seconds(std::size_t i, std::span<const double> values, int& choice,
+                                bool search) const {
+  const GemmConstants c = model_.read(values);
+  return reading_s(rows_[i], model_.seconds(rows_[i].point, c, choice, search), c);
+}
+
+TimeParts GemmRowsProblem::parts(std::size_t i, std::span<const double> values) const {
+  const GemmConstants c = model_.read(values);
+  TimeParts out = model_.parts(rows_[i].point, c);
+  out.seconds = reading_s(rows_[i], out.seconds, c);
+  out[Regime::launch] += c.host_s + c.replay_s / rows_[i].loop.ops_per_replay;
+  return out;
+}
+
+}  // namespace smtwin

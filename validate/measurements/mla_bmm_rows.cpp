@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of mla_bmm_perf as problems: the absorbed projections before (`mla_gen_pre`: 128 -> 512 per
+// head) and after (`mla_gen_post`: 512 -> 128) latent attention, batched over heads. One operation
+// a graph, 10 replays, one copy of the weights (read in collect_mla_bmm.py).
+#include "arch/error.hpp"
+#include "validate/measurements/gemm_rows_problem.hpp"
+#include "validate/measurements/row_problems.hpp"
+
+namespace smtwin {
+namespace {
+
+constexpr double kLatentRank = 512;
+constexpr double kHeadDim = 128;
+constexpr double kReplays = 10;
+
+GemmShape projection(const MeasurementRow& row) {
+  GemmShape s{.b = row.num_heads, .m = row.num_tokens};
+  if (row.op_name == "mla_gen_pre") {
+    s.n = kLatentRank;
+    s.k = kHeadDim;
+  } else if (row.op_name == "mla_gen_post") {
+    s.n = kHeadDim;
+    s.k = kLatentRank;
+  } else {
+    throw DataError("mla_bmm_perf line " + std::to_string(row.line) + ": op_name \"" +
+                    std::string(row.op_name) + "\"; known: mla_gen_pre, mla_gen_post");
+  }
+  return s;
+}
+
+MeasuredGemm measured_projection(const MeasurementRow& row, const GemmTimeModel& model,
+                                 const TimingGpu& gpu) {
+  const GemmImplementation& g = model.implementation();
+  const GemmShape s = projection(row);
+  const double element = bytes_per_element(g.dtype);
+  const double touched = s.b * (s.n * s.k * element +
+                                s.m * s.k * (element + (g.quantizes() ? 2 : 0)) +
+                                s.m * s.n * kOutputBytesPerElement);
+  MeasuredGemm out;
+  out.point = model.replayed_point(s, touched);
+  out.loop = {.ops_per_replay = 1, .replays = kReplays, .tick_s = gpu.replay_tick_s};
+  return out;
+}
+
+}  // namespace
+
+std::unique_ptr<TimeProblem> mla_bmm_row_problem(RowSpan rows, const TimingGpu& gpu) {
+  if (rows.empty()) throw DataError("mla_bmm_perf: no rows");
+  const MeasurementRow& first = *rows.front();
+  GemmTimeModel model(
+      mla_bmm_implementation(first.framework, first.kernel_source, first.dtype, gpu), gpu);
+  std::vector<MeasuredGemm> prepared;
+  prepared.reserve(rows.size());
+  for (const MeasurementRow* row : rows) prepared.push_back(measured_projection(*row, model, gpu));
+  return std::make_unique<GemmRowsProblem>(std::move(model), std::move(prepared));
+}
+
+}  // namespace smtwin
