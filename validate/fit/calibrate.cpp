@@ -114,7 +114,7 @@ FamilyCalibration describe(const FamilyRows& family, const FamilyFit& fit,
   out.covariance = fit.covariance;
   out.ranges = fitted_ranges(family.rows);
   out.unseen.rows = static_cast<std::int64_t>(check.log_error.size());
-  out.unseen.shapes = family.measured.shape_count;
+  out.unseen.shapes = static_cast<std::int64_t>(family.shapes);
   out.unseen.folds = check.folds;
   if (!check.log_error.empty()) {
     const ErrorStatistics e = error_statistics(check.predicted_s, family.measured.measured_s);

@@ -77,34 +77,27 @@ FamilyFit fit_family(const MeasuredFamily& family, std::span<const std::size_t> 
   const std::vector<std::size_t> used =
       draw_rows(family, rows.empty() ? std::span<const std::size_t>(every) : rows,
                 options.max_points > 0 ? options.max_points : kDefaultFitRows, options.seed);
-  Unknowns unknown = unknowns_of(specs, options);
-  const auto n = static_cast<Eigen::Index>(unknown.free.size());
+  const Unknowns unknown = unknowns_of(specs, options);
+  const std::size_t n = unknown.free.size();
 
   LeastSquaresProblem problem;
-  problem.start.resize(n);
-  problem.prior.resize(n);
-  problem.prior_sigma.resize(n);
-  problem.low.resize(n);
-  problem.high.resize(n);
-  for (Eigen::Index j = 0; j < n; ++j) {
-    const ConstantSpec& s = specs[unknown.free[static_cast<std::size_t>(j)]];
-    problem.start[j] = std::log(unknown.values[unknown.free[static_cast<std::size_t>(j)]]);
-    problem.prior[j] = std::log(s.prior);
-    problem.prior_sigma[j] = s.log_sigma;
-    problem.low[j] = std::log(s.low);
-    problem.high[j] = std::log(s.high);
+  for (const std::size_t j : unknown.free) {
+    const ConstantSpec& s = specs[j];
+    problem.start.push_back(std::log(unknown.values[j]));
+    problem.prior.push_back(std::log(s.prior));
+    problem.prior_sigma.push_back(s.log_sigma);
+    problem.low.push_back(std::log(s.low));
+    problem.high.push_back(std::log(s.high));
   }
   problem.rows = static_cast<int>(used.size());
   std::vector<double> log_measured;
   for (const std::size_t i : used) log_measured.push_back(std::log(family.measured_s[i]));
   std::vector<double> values = unknown.values;
-  problem.residuals = [&](const Eigen::VectorXd& x, bool search, std::vector<int>& choices,
-                          Eigen::VectorXd& r) {
-    for (Eigen::Index j = 0; j < n; ++j) {
-      values[unknown.free[static_cast<std::size_t>(j)]] = std::exp(x[j]);
-    }
+  problem.residuals = [&](std::span<const double> x, bool search, std::vector<int>& choices,
+                          std::span<double> r) {
+    for (std::size_t j = 0; j < n; ++j) values[unknown.free[j]] = std::exp(x[j]);
     for (std::size_t i = 0; i < used.size(); ++i) {
-      r[static_cast<Eigen::Index>(i)] =
+      r[i] =
           std::log(family.problem->seconds(used[i], values, choices[i], search)) - log_measured[i];
     }
   };
@@ -118,19 +111,18 @@ FamilyFit fit_family(const MeasuredFamily& family, std::span<const std::size_t> 
   const std::size_t count = specs.size();
   fit.covariance.assign(count * count, 0.0);
   fit.at_bound.assign(count, false);
-  for (Eigen::Index a = 0; a < n; ++a) {
-    const std::size_t ja = unknown.free[static_cast<std::size_t>(a)];
-    fit.values[ja] = std::exp(solved.x[a]);
-    fit.at_bound[ja] = solved.at_bound[static_cast<std::size_t>(a)];
-    for (Eigen::Index b = 0; b < n; ++b) {
-      fit.covariance[ja * count + unknown.free[static_cast<std::size_t>(b)]] =
-          solved.covariance(a, b);
+  for (std::size_t a = 0; a < n; ++a) {
+    const std::size_t j = unknown.free[a];
+    fit.values[j] = std::exp(solved.x[a]);
+    fit.at_bound[j] = solved.at_bound[a];
+    for (std::size_t b = 0; b < n; ++b) {
+      fit.covariance[j * count + unknown.free[b]] = solved.covariance[a * n + b];
     }
   }
-  Eigen::VectorXd r(problem.rows);
+  std::vector<double> r(used.size());
   std::vector<int> choices(used.size(), 0);
   problem.residuals(solved.x, true, choices, r);
-  fit.spread = robust_spread(std::vector<double>(r.begin(), r.end()));
+  fit.spread = robust_spread(std::move(r));
   return fit;
 }
 

@@ -2,6 +2,7 @@
 #include "validate/fit/least_squares.hpp"
 
 #include <Eigen/Cholesky>
+#include <Eigen/Core>
 
 #include <algorithm>
 #include <cmath>
@@ -10,16 +11,26 @@
 namespace smtwin {
 namespace {
 
+Eigen::VectorXd vector_of(const std::vector<double>& values) {
+  return Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()));
+}
+
 class Solver {
  public:
-  Solver(const LeastSquaresProblem& p, const LeastSquaresOptions& o) : p_(p), o_(o) {}
+  Solver(const LeastSquaresProblem& p, const LeastSquaresOptions& o)
+      : p_(p),
+        o_(o),
+        prior_(vector_of(p.prior)),
+        sigma_(vector_of(p.prior_sigma)),
+        low_(vector_of(p.low)),
+        high_(vector_of(p.high)) {}
 
   LeastSquaresResult run() {
     LeastSquaresResult result;
-    x_ = p_.start.cwiseMax(p_.low).cwiseMin(p_.high);
+    x_ = vector_of(p_.start).cwiseMax(low_).cwiseMin(high_);
     r_.resize(p_.rows);
     choices_.assign(static_cast<std::size_t>(p_.rows), 0);
-    p_.residuals(x_, true, choices_, r_);
+    residuals(x_, true, choices_, r_);
     cost_ = cost(x_, r_);
     double damping = 1e-2;
     int stalled = 0;
@@ -37,11 +48,12 @@ class Solver {
     result.converged = result.iterations < o_.max_iterations;
     linearize();
     const Eigen::Index n = x_.size();
-    result.covariance = normal_.ldlt().solve(Eigen::MatrixXd::Identity(n, n));
+    const Eigen::MatrixXd covariance = normal_.ldlt().solve(Eigen::MatrixXd::Identity(n, n));
+    result.covariance.assign(covariance.data(), covariance.data() + n * n);  // symmetric
     result.at_bound.resize(static_cast<std::size_t>(n));
     for (Eigen::Index j = 0; j < n; ++j)
       result.at_bound[static_cast<std::size_t>(j)] = near_bound(j);
-    result.x = x_;
+    result.x.assign(x_.begin(), x_.end());
     result.cost = cost_;
     return result;
   }
@@ -54,13 +66,13 @@ class Solver {
       const double z = r[i] / (o_.noise * s);
       sum += 2 * s * s * (std::sqrt(1 + z * z) - 1);
     }
-    return sum + ((x - p_.prior).array() / p_.prior_sigma.array()).square().sum();
+    return sum + ((x - prior_).array() / sigma_.array()).square().sum();
   }
 
   // Within a thousandth of the log range: a value that the rows did not decide.
   bool near_bound(Eigen::Index j) const {
-    const double edge = 1e-3 * (p_.high[j] - p_.low[j]);
-    return p_.high[j] > p_.low[j] && (x_[j] - p_.low[j] < edge || p_.high[j] - x_[j] < edge);
+    const double edge = 1e-3 * (high_[j] - low_[j]);
+    return high_[j] > low_[j] && (x_[j] - low_[j] < edge || high_[j] - x_[j] < edge);
   }
 
   // Normal equations at x_, rows weighted as the loss weighs them there.
@@ -69,21 +81,21 @@ class Solver {
     Eigen::MatrixXd jacobian(r_.size(), n);
     // At the pick of x_ itself, so that differences see no change of choice.
     Eigen::VectorXd base(r_.size()), bumped(r_.size());
-    p_.residuals(x_, false, choices_, base);
+    residuals(x_, false, choices_, base);
     for (Eigen::Index j = 0; j < n; ++j) {
       Eigen::VectorXd y = x_;
-      const double step = x_[j] + o_.step > p_.high[j] ? -o_.step : o_.step;
+      const double step = x_[j] + o_.step > high_[j] ? -o_.step : o_.step;
       y[j] += step;
-      p_.residuals(y, false, choices_, bumped);
+      residuals(y, false, choices_, bumped);
       jacobian.col(j) = (bumped - base) / step;
     }
     const double s = o_.loss_scale * o_.noise;
     const Eigen::ArrayXd weight = (1 + (r_.array() / s).square()).rsqrt() / (o_.noise * o_.noise);
-    const Eigen::ArrayXd inverse_variance = p_.prior_sigma.array().square().inverse();
+    const Eigen::ArrayXd inverse_variance = sigma_.array().square().inverse();
     normal_ = jacobian.transpose() * weight.matrix().asDiagonal() * jacobian;
     normal_.diagonal() += inverse_variance.matrix();
     gradient_ = jacobian.transpose() * (weight * r_.array()).matrix() +
-                (inverse_variance * (x_ - p_.prior).array()).matrix();
+                (inverse_variance * (x_ - prior_).array()).matrix();
   }
 
   bool try_step(double damping) {
@@ -91,7 +103,7 @@ class Solver {
     Eigen::MatrixXd a = normal_;
     Eigen::VectorXd g = gradient_;
     for (Eigen::Index j = 0; j < x_.size(); ++j) {
-      const bool stuck = (x_[j] <= p_.low[j] && g[j] > 0) || (x_[j] >= p_.high[j] && g[j] < 0);
+      const bool stuck = (x_[j] <= low_[j] && g[j] > 0) || (x_[j] >= high_[j] && g[j] < 0);
       if (stuck) {
         a.row(j).setZero();
         a.col(j).setZero();
@@ -104,10 +116,10 @@ class Solver {
     // A step of more than a factor of 2.7 in a constant leaves the region the derivatives know.
     const Eigen::VectorXd step = a.ldlt().solve(-g).cwiseMax(-1.0).cwiseMin(1.0);
     if (!step.allFinite()) return false;
-    const Eigen::VectorXd y = (x_ + step).cwiseMax(p_.low).cwiseMin(p_.high);
+    const Eigen::VectorXd y = (x_ + step).cwiseMax(low_).cwiseMin(high_);
     Eigen::VectorXd r(r_.size());
     std::vector<int> choices = choices_;
-    p_.residuals(y, true, choices, r);
+    residuals(y, true, choices, r);
     const double c = cost(y, r);
     if (!(c < cost_)) return false;
     choices_ = std::move(choices);
@@ -117,8 +129,15 @@ class Solver {
     return true;
   }
 
+  void residuals(const Eigen::VectorXd& x, bool search, std::vector<int>& choices,
+                 Eigen::VectorXd& r) const {
+    p_.residuals({x.data(), static_cast<std::size_t>(x.size())}, search, choices,
+                 {r.data(), static_cast<std::size_t>(r.size())});
+  }
+
   const LeastSquaresProblem& p_;
   const LeastSquaresOptions& o_;
+  const Eigen::VectorXd prior_, sigma_, low_, high_;
   Eigen::VectorXd x_, r_, gradient_;
   Eigen::MatrixXd normal_;
   std::vector<int> choices_;

@@ -10,22 +10,22 @@
 // of the candidate that is chosen. Deterministic: no random numbers, no threads.
 #pragma once
 
-#include <Eigen/Core>
-
 #include <functional>
+#include <span>
 #include <vector>
 
 namespace smtwin {
 
 struct LeastSquaresProblem {
-  Eigen::VectorXd start;        // x
-  Eigen::VectorXd prior;        // centre
-  Eigen::VectorXd prior_sigma;  // > 0
-  Eigen::VectorXd low, high;    // bounds of x
+  // One entry a constant, all of x:
+  std::vector<double> start;
+  std::vector<double> prior;        // centre
+  std::vector<double> prior_sigma;  // > 0
+  std::vector<double> low, high;    // bounds
   // Residuals log t_i(x) - log y_i into `r`. With `search` the library's choices are made anew and
   // stored, else those of `choices` are used; one entry a row.
-  std::function<void(const Eigen::VectorXd& x, bool search, std::vector<int>& choices,
-                     Eigen::VectorXd& r)>
+  std::function<void(std::span<const double> x, bool search, std::vector<int>& choices,
+                     std::span<double> r)>
       residuals;
   int rows = 0;
 };
@@ -39,8 +39,9 @@ struct LeastSquaresOptions {
 };
 
 struct LeastSquaresResult {
-  Eigen::VectorXd x;
-  Eigen::MatrixXd covariance;  // of x, from the weighted normal equations and the priors
+  std::vector<double> x;
+  // Of x, row by row, from the weighted normal equations and the priors.
+  std::vector<double> covariance;
   std::vector<bool> at_bound;
   double cost = 0;
   int iterations = 0;

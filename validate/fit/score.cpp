@@ -104,14 +104,15 @@ MeasurementScore score_measurements(
   std::array<Group, kRegimeCount> by_regime;
   for (const ScoredRow& row : score.rows) {
     const FamilyRows& family = families[row.family];
+    const CalibrationProfile* profile =
+        scorers[row.family].calibration ? profile_of(family.gpu) : nullptr;
     Group& group = by_family[scored_family(family.gpu, *row.row)];
-    group.add(row);
-    if (scorers[row.family].calibration) {
-      const CalibrationProfile* profile = profile_of(family.gpu);
-      group.score.provenance = profile->provenance();
+    Group& regime = by_regime[static_cast<std::size_t>(row.regime)];
+    for (Group* g : {&group, &regime}) {
+      g->add(row);
+      if (profile) g->score.provenance = profile->provenance();
     }
     group.score.constants = family.problem->constants().size();
-    by_regime[static_cast<std::size_t>(row.regime)].add(row);
   }
   for (auto& [name, group] : by_family) score.families.push_back(group.finish(name));
   for (std::size_t r = 0; r < kRegimeCount; ++r) {

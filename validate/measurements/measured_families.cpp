@@ -92,7 +92,13 @@ void index_shapes(FamilyRows& family) {
     family.measured.shape.push_back(known.emplace(shape_key(*row), next).first->second);
     family.measured.measured_s.push_back(row->latency_s);
   }
+  family.shapes = known.size();
   family.measured.shape_count = static_cast<std::uint32_t>(known.size());
+  if (known.size() >= 2) return;
+  // One shape only: nothing says how another one would do. Rows are left out one by one instead,
+  // and family.shapes keeps saying 1.
+  for (std::uint32_t i = 0; i < family.rows.size(); ++i) family.measured.shape[i] = i;
+  family.measured.shape_count = static_cast<std::uint32_t>(family.rows.size());
 }
 
 // A device's name is looked up once; nothing when no GPU answers to it.

@@ -28,6 +28,7 @@ struct FamilyRows {
   std::vector<const MeasurementRow*> rows;
   std::unique_ptr<TimeProblem> problem;  // null: not modelled, `why` says so
   std::string why;
+  std::size_t shapes = 0;   // different ones
   MeasuredFamily measured;  // its problem points at the one above
 };
 

@@ -12,10 +12,8 @@ namespace {
 
 // Part of the L2 that a cyclically replayed KV cache can use. Hopper's L2 is two halves that each
 // cache for their own SMs; SM120's is one. Fitted once for all decode families of each GPU.
-constexpr double kHopperCapacityShare = 0.65;
-constexpr int kHopperSharpness = 8;
-constexpr double kCapacityShare = 1.10;
-constexpr int kSharpness = 16;
+constexpr double kHopperWarmShare = 0.533, kHopperColdShare = 0.80;
+constexpr double kWarmShare = 1.0, kColdShare = 1.12;
 
 }  // namespace
 
@@ -30,20 +28,11 @@ double cold_share(double bytes, double capacity_bytes, int sharpness) {
   return std::isfinite(x) ? x / (1 + x) : 1;
 }
 
-KvTraffic kv_traffic(double bytes, const TimingGpu& gpu) {
-  if (const char* rr = std::getenv("RR")) {
-    const double x = bytes / (std::atof(rr) * gpu.l2_bytes);
-    double h = 0;
-    if (x <= 1) h = 1; else for (int i = 0; i < 200; ++i) h = std::exp(-x * (1 - h));
-    return {.bytes = bytes, .cold = 1 - h};
-  }
-  if (const char* c = std::getenv("CAP")) {
-    return {.bytes = bytes, .cold = cold_share(bytes, std::atof(c) * gpu.l2_bytes, std::atoi(std::getenv("SHARP")))};
-  }
-  const double share = gpu.hopper() ? kHopperCapacityShare : kCapacityShare;
+MemoryTraffic replayed_traffic(double bytes, double footprint_bytes, const TimingGpu& gpu) {
+  const double full = gpu.hopper() ? kHopperWarmShare : kWarmShare;
+  const double gone = gpu.hopper() ? kHopperColdShare : kColdShare;
   return {.bytes = bytes,
-          .cold = cold_share(bytes, share * gpu.l2_bytes,
-                             gpu.hopper() ? kHopperSharpness : kSharpness)};
+          .cold = std::clamp((footprint_bytes / gpu.l2_bytes - full) / (gone - full), 0.0, 1.0)};
 }
 
 double norm_p(double a, double b, double p) {
@@ -106,13 +95,13 @@ ConstantSpec activation_rate_spec(const TimingGpu& gpu) {
           .off = 1e18};
 }
 
-DecodeTime memory_and_latency(const KvTraffic& kv, double l2_rate, double dram_rate,
+DecodeTime memory_and_latency(const MemoryTraffic& traffic, double l2_rate, double dram_rate,
                               double latency_s, double exposed_s, double overlap,
                               CacheState cache) {
-  const double cold = cache == CacheState::cold ? 1 : kv.cold;
+  const double cold = cache == CacheState::cold ? 1 : traffic.cold;
   DecodeTime t;
-  t.l2_s = kv.bytes * (1 - cold) / l2_rate;
-  t.dram_s = kv.bytes * cold / dram_rate;
+  t.l2_s = traffic.bytes * (1 - cold) / l2_rate;
+  t.dram_s = traffic.bytes * cold / dram_rate;
   t.latency_s = latency_s;
   t.seconds = exposed_s + norm_p(t.l2_s + t.dram_s, std::max(latency_s - exposed_s, 1e-9), overlap);
   return t;

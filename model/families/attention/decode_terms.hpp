@@ -45,7 +45,7 @@ struct DecodeTime {
   double dram_s = 0;
 };
 
-struct KvTraffic {
+struct MemoryTraffic {
   double bytes = 0;
   double cold = 1;  // share that comes from DRAM in the replayed benchmark
 };
@@ -53,7 +53,8 @@ struct KvTraffic {
 // Share of a replayed working set that the L2 no longer holds: x^s / (1 + x^s) with
 // x = bytes / (capacity share * L2).
 double cold_share(double bytes, double capacity_bytes, int sharpness);
-KvTraffic kv_traffic(double bytes, const TimingGpu& gpu);
+// `bytes` of traffic in a replay that touches `footprint_bytes`.
+MemoryTraffic replayed_traffic(double bytes, double footprint_bytes, const TimingGpu& gpu);
 
 // (a^p + b^p)^(1/p) for a, b > 0.
 double norm_p(double a, double b, double p);
@@ -66,7 +67,7 @@ ConstantSpec overlap_spec();
 ConstantSpec activation_rate_spec(const TimingGpu& gpu);
 
 // Time of the KV bytes and of the CTAs' rounds together.
-DecodeTime memory_and_latency(const KvTraffic& kv, double l2_rate, double dram_rate,
+DecodeTime memory_and_latency(const MemoryTraffic& traffic, double l2_rate, double dram_rate,
                               double latency_s, double exposed_s, double overlap,
                               CacheState cache);
 

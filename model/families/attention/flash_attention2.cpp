@@ -94,7 +94,8 @@ FlashAttention2::Work FlashAttention2::work(const AttentionShape& s) const {
   const double kv_bytes = s.batch * s.kv_heads * s.head_dim * 2;
   w.moved_bytes = 2 * (q_bytes * (w.copies ? 3 : 1) + kv_bytes);
   if (w.splits > 1) w.moved_bytes += q_bytes / 2 * w.splits * kPartialBytes;
-  w.kv = kv_traffic(s.batch * s.kv_heads * s.visible_tokens() * token_bytes(s.head_dim), gpu_);
+  const double cache_bytes = s.batch * s.kv_heads * s.visible_tokens() * token_bytes(s.head_dim);
+  w.traffic = replayed_traffic(cache_bytes, cache_bytes + w.moved_bytes, gpu_);
   return w;
 }
 
@@ -110,7 +111,7 @@ double FlashAttention2::cta_s(double blocks, double bytes, std::span<const doubl
 DecodeTime FlashAttention2::time(const Work& w, std::span<const double> v,
                                  CacheState cache) const {
   const double latency = w.rounds * cta_s(w.blocks, w.token_bytes_of_cta, v);
-  DecodeTime t = memory_and_latency(w.kv, l2_(v), dram_(v), latency, start_(v), overlap_(v), cache);
+  DecodeTime t = memory_and_latency(w.traffic, l2_(v), dram_(v), latency, start_(v), overlap_(v), cache);
   t.launch_s = overhead_s(w, v);
   t.seconds += t.launch_s;
   return t;

@@ -23,7 +23,7 @@ class FlashAttention2 {
     double blocks = 1, token_bytes_of_cta = 0;
     double moved_bytes = 0;  // queries, outputs, new K and V, copies, partial results
     bool copies = false;
-    KvTraffic kv;
+    MemoryTraffic traffic;
   };
 
   FlashAttention2(const TimingGpu& gpu, AttentionFamily family);

@@ -204,14 +204,15 @@ FlashAttention3::Work FlashAttention3::work(const AttentionShape& shape) const {
   w.rounds = ceil_ratio(s.batch * w.units * w.splits, gpu_.sm_count);
   w.log_busy = std::log(std::min(s.batch * w.units * w.splits, gpu_.sm_count));
   w.log_dim = std::log(s.head_dim / kReferenceDim);
-  w.moved_bytes = s.batch * 2 * (s.q_heads + s.kv_heads) * s.head_dim * 2;
+  const double io_bytes = s.batch * 2 * (s.q_heads + s.kv_heads) * s.head_dim * 2;
   if (w.splits > 1) w.moved_bytes += w.splits * split_bytes(s);
   w.window_edge = s.window > 0 && s.kv_tokens > s.window;
   w.narrow = s.head_dim == 64;
   w.wide = s.head_dim > kReferenceDim;
   w.two_warp_groups = t.two_warp_groups;
   w.mixed_dims = family_.sglang() && s.head_dim == 192;
-  if (std::getenv("MOV")) { const double all = s.batch * 2 * (s.q_heads + s.kv_heads) * s.head_dim * 2; w.moved_bytes -= all; w.kv = kv_traffic(all + s.batch * s.kv_heads * s.visible_tokens() * token_bytes(s), gpu_); } else w.kv = kv_traffic(s.batch * s.kv_heads * s.visible_tokens() * token_bytes(s), gpu_);
+  const double cache_bytes = s.batch * s.kv_heads * s.visible_tokens() * token_bytes(s);
+  w.traffic = replayed_traffic(cache_bytes + io_bytes, cache_bytes + io_bytes + w.moved_bytes, gpu_);
   return w;
 }
 
@@ -236,7 +237,7 @@ double FlashAttention3::tile_s(const Work& w, double blocks, double further_byte
 DecodeTime FlashAttention3::time(const Work& w, std::span<const double> v,
                                  CacheState cache) const {
   const double latency = w.rounds * tile_s(w, w.blocks, w.further_bytes, v);
-  DecodeTime t = memory_and_latency(w.kv, l2_(v), dram_(v), latency, tile_s(w, 1, 0, v) * exposed_rounds(w.rounds), overlap_(v), cache);
+  DecodeTime t = memory_and_latency(w.traffic, l2_(v), dram_(v), latency, tile_s(w, 1, 0, v) * exposed_rounds(w.rounds), overlap_(v), cache);
   t.launch_s = overhead_s(w, v) + straggle_(v) * w.log_busy * (std::getenv("SD") ? std::exp(w.log_dim * dim_power_(v)) : 1);
   t.seconds += t.launch_s;
   return t;

@@ -32,7 +32,7 @@ class FlashAttention3 {
     double moved_bytes = 0;
     bool split_instance = false, window_edge = false, narrow = false, wide = false;
     bool two_warp_groups = false, mixed_dims = false;
-    KvTraffic kv;
+    MemoryTraffic traffic;
   };
 
   FlashAttention3(const TimingGpu& gpu, AttentionFamily family);

@@ -53,14 +53,14 @@ FlashAttention4::Work FlashAttention4::work(const AttentionShape& s) const {
   w.scanned = split ? 0 : s.batch;
   const double bytes = n * s.kv_tokens * s.head_dim * 2;
   w.cta_bytes = bytes / n / w.splits;
-  w.kv = {.bytes = bytes, .cold = 1};
+  w.traffic = {.bytes = bytes, .cold = 1};
   return w;
 }
 
 DecodeTime FlashAttention4::time(const Work& w, std::span<const double> v,
                                  CacheState cache) const {
   DecodeTime t =
-      memory_and_latency(w.kv, dram_(v), dram_(v), w.cta_bytes / rate_(v), 0, 2, cache);
+      memory_and_latency(w.traffic, dram_(v), dram_(v), w.cta_bytes / rate_(v), 0, 2, cache);
   t.launch_s = fixed_(v) + w.combine_ctas * (combine_(v) + w.combine_ctas * combine_scan_(v)) +
                w.scanned * (sequence_(v) + w.scanned * sequence_scan_(v));
   t.seconds += t.launch_s;

@@ -17,7 +17,7 @@ class FlashAttention4 {
     double combine_ctas = 0;
     double scanned = 0;  // sequences of an unsplit batch
     double cta_bytes = 0;
-    KvTraffic kv;
+    MemoryTraffic traffic;
   };
 
   FlashAttention4(const TimingGpu& gpu, AttentionFamily family);

@@ -18,6 +18,14 @@ double half_rounds(double waves) {
   return waves > 1 ? 0.5 * waves + 0.5 * std::ceil(waves) : 1;
 }
 
+// Tokens that a CTA of the CUDA-core kernel takes in one step: threads are a vector of the head,
+// the query heads of a group, and as many tokens as make 128 threads.
+double cuda_core_tokens(double group, double head_dim) {
+  const double lanes = head_dim / std::max(8.0, head_dim / 32);
+  const double rows = std::max(1.0, std::floor(128 / (lanes * group)));
+  return group * rows * (group == 1 ? 4 : 1);
+}
+
 }  // namespace
 
 FlashInferDecode::FlashInferDecode(const TimingGpu& gpu, AttentionFamily family)
@@ -46,8 +54,8 @@ FlashInferDecode::FlashInferDecode(const TimingGpu& gpu, AttentionFamily family)
   dram_ = table_.add(dram_rate_spec(gpu));
   fixed_ = table_.add(fixed_time_spec(5e-6));
   l2_ = table_.add(l2_rate_spec(gpu));
-  activation_ = table_.add(activation_rate_spec(gpu));
   overlap_ = table_.add(overlap_spec());
+  combine_split_ = table_.add(time("combine_split", "merging, per chunk", 0.02e-6, 0.0005e-6, 1e-6));
   combine_ = table_.add(time("combine", "launch of the kernel that merges chunks", 1.5e-6, 0.005e-6, 10e-6));
   launch_ = table_.add(time("cta_launch", "per CTA of the grid", 4e-9, 0.05e-9, 30e-9));
   dim_power_ = table_.add({.name = "dim_power",
@@ -82,7 +90,7 @@ FlashInferDecode::FlashInferDecode(const TimingGpu& gpu, AttentionFamily family)
       KernelConstants& core = kernels_[2];
       core.start = table_.add(time("core_start", "a CTA of the CUDA-core kernel without its KV", 0.5e-6,
                                    0.02e-6, 20e-6));
-      core.rate = table_.add(rate("core_rate", "KV bytes that a CUDA-core CTA takes in", 50e9));
+      core_step_ = table_.add(time("core_step", "one pipelined step of a CUDA-core CTA", 0.25e-6, 0.01e-6, 3e-6));
       core.per_sm = table_.add({.name = "core_per_sm",
                                 .unit = "1",
                                 .meaning = "CUDA-core CTAs that share an SM",
@@ -108,12 +116,15 @@ FlashInferDecode::Work FlashInferDecode::work(const AttentionShape& s) const {
   w.ctas = s.batch * tiles * s.kv_heads * w.splits;
   w.tokens = ceil_ratio(ceil_ratio(visible, w.splits), kBlockTokens) * kBlockTokens;
   w.token_bytes = 2 * s.head_dim * family_.kv_element_bytes();
+  w.steps = ceil_ratio(ceil_ratio(visible, w.splits), cuda_core_tokens(group, s.head_dim));
   w.log_dim = std::log(s.head_dim / kReferenceDim);
   const double width = s.batch * s.head_dim;
   w.moved_bytes = width * 2 * (s.q_heads + s.kv_heads) * 2;
   if (w.splits > 1) w.moved_bytes += width * s.q_heads * w.splits * 4;
   w.layout_copy = family_.vllm() && s.kv_heads > 1;
-  w.kv = kv_traffic(s.batch * s.kv_heads * visible * w.token_bytes, gpu_);
+  const double cache_bytes = s.batch * s.kv_heads * visible * w.token_bytes;
+  const double all = cache_bytes + w.moved_bytes;
+  w.traffic = replayed_traffic(all, all, gpu_);
   return w;
 }
 
@@ -121,14 +132,13 @@ DecodeTime FlashInferDecode::time(const Work& w, std::span<const double> v,
                                   CacheState cache) const {
   const KernelConstants& k = kernels_[static_cast<std::size_t>(w.kernel)];
   const double start = k.start(v) * std::exp(w.log_dim * dim_power_(v));
-  const double cta = start + w.tokens * (k.token(v) + w.token_bytes / k.rate(v));
+  const double cta = start + (w.kernel == Kernel::cuda_core ? w.steps * core_step_(v) : w.tokens * (k.token(v) + w.token_bytes / k.rate(v)));
   const double rounds = w.kernel == Kernel::cuda_core
                             ? half_rounds(w.ctas / gpu_.sm_count / k.per_sm(v))
                             : ceil_ratio(w.ctas, gpu_.sm_count * w.ctas_per_sm);
-  DecodeTime t = memory_and_latency(w.kv, l2_(v), dram_(v), rounds * cta + w.ctas * launch_(v),
+  DecodeTime t = memory_and_latency(w.traffic, l2_(v), dram_(v), rounds * cta + w.ctas * launch_(v),
                                     start, overlap_(v), cache);
-  t.launch_s = fixed_(v) + (w.splits > 1 ? combine_(v) : 0) + (w.layout_copy ? copy_(v) : 0) +
-               w.moved_bytes / activation_(v);
+  t.launch_s = fixed_(v) + (w.splits > 1 ? combine_(v) + w.splits * combine_split_(v) : 0) + (w.layout_copy ? copy_(v) : 0);
   t.seconds += t.launch_s;
   return t;
 }

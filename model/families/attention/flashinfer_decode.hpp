@@ -22,11 +22,11 @@ class FlashInferDecode {
     double ctas = 1;
     double ctas_per_sm = 2;
     double tokens = 0;  // of one CTA, whole blocks
-    double token_bytes = 0;
+    double token_bytes = 0, steps = 0;
     double log_dim = 0;
     double moved_bytes = 0;
     bool layout_copy = false;
-    KvTraffic kv;
+    MemoryTraffic traffic;
   };
 
   FlashInferDecode(const TimingGpu& gpu, AttentionFamily family);
@@ -43,7 +43,7 @@ class FlashInferDecode {
   TimingGpu gpu_;
   AttentionFamily family_;
   AttentionConstants table_;
-  AttentionConstant dram_, fixed_, l2_, activation_, overlap_, combine_, launch_, dim_power_, copy_;
+  AttentionConstant dram_, fixed_, l2_, core_step_, combine_split_, overlap_, combine_, launch_, dim_power_, copy_;
   KernelConstants kernels_[3];
 };
 

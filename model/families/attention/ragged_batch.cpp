@@ -27,8 +27,8 @@ double fair_level(std::vector<double> own, double total) {
   return own.back();
 }
 
-double blended_rate(const KvTraffic& kv, double l2_rate, double dram_rate, CacheState cache) {
-  const double cold = cache == CacheState::cold ? 1 : kv.cold;
+double blended_rate(const MemoryTraffic& traffic, double l2_rate, double dram_rate, CacheState cache) {
+  const double cold = cache == CacheState::cold ? 1 : traffic.cold;
   return 1 / ((1 - cold) / l2_rate + cold / dram_rate);
 }
 
@@ -131,7 +131,7 @@ double makespan_s(const FlashAttention2& kernel, std::span<const double> kv_toke
   padded.kv_tokens = longest(kv_tokens);
   AttentionShape mean = padded;
   mean.kv_tokens = std::accumulate(kv_tokens.begin(), kv_tokens.end(), 0.0) / padded.batch;
-  const double rate = blended_rate(kernel.work(mean).kv, kernel.l2_rate(values),
+  const double rate = blended_rate(kernel.work(mean).traffic, kernel.l2_rate(values),
                                    kernel.dram_rate(values), cache);
   return kernel.overhead_s(kernel.work(padded), values) +
          fluid_makespan_s(batch_ctas(kernel, kv_tokens, shape, values), kernel.slots(), rate);
@@ -144,7 +144,7 @@ double makespan_s(const FlashAttention3& kernel, std::span<const double> kv_toke
   padded.kv_tokens = longest(kv_tokens);
   AttentionShape mean = padded;
   mean.kv_tokens = std::accumulate(kv_tokens.begin(), kv_tokens.end(), 0.0) / padded.batch;
-  const double rate = blended_rate(kernel.work(mean).kv, kernel.l2_rate(values),
+  const double rate = blended_rate(kernel.work(mean).traffic, kernel.l2_rate(values),
                                    kernel.dram_rate(values), cache);
   FlashAttention3::Work w = kernel.work(padded);
   const FlashAttention3::Batch batch = kernel.batch(kv_tokens, shape);

@@ -132,8 +132,9 @@ TritonDecode::Work TritonDecode::work(const AttentionShape& shape) const {
   const double width = s.batch * s.head_dim;
   w.moved_bytes = width * 2 * (s.q_heads + s.kv_heads) * 2;
   if (w.splits > 1) w.moved_bytes += width * s.q_heads * w.splits * 4;
-  w.kv = kv_traffic(s.batch * s.kv_heads * visible * w.token_bytes, gpu_);
-  w.far = cold_share(w.kv.bytes, (gpu_.hopper() ? kHopperNearShare : kNearShare) * gpu_.l2_bytes,
+  const double cache_bytes = s.batch * s.kv_heads * visible * w.token_bytes;
+  w.traffic = replayed_traffic(cache_bytes, cache_bytes + w.moved_bytes, gpu_);
+  w.far = cold_share(w.traffic.bytes, (gpu_.hopper() ? kHopperNearShare : kNearShare) * gpu_.l2_bytes,
                      kNearSharpness);
   return w;
 }
@@ -145,7 +146,7 @@ DecodeTime TritonDecode::time(const Work& w, std::span<const double> v, CacheSta
                w.tokens * (k.token(v) + w.token_bytes / k.rate(v)) * (1 + far_(v) * far);
   if (w.padded) cta *= padded_(v);
   const double rounds = half_rounds(w.ctas / gpu_.sm_count / k.per_sm(v));
-  DecodeTime t = memory_and_latency(w.kv, l2_(v), dram_(v), rounds * cta + w.launched * launch_(v),
+  DecodeTime t = memory_and_latency(w.traffic, l2_(v), dram_(v), rounds * cta + w.launched * launch_(v),
                                     k.start(v), overlap_(v), cache);
   t.launch_s = fixed_(v) + (w.splits > 1 ? combine_(v) : 0) + w.moved_bytes / activation_(v);
   t.seconds += t.launch_s;

@@ -23,7 +23,7 @@ class TritonDecode {
     double far = 0;
     bool padded = false;
     double moved_bytes = 0;
-    KvTraffic kv;
+    MemoryTraffic traffic;
   };
 
   TritonDecode(const TimingGpu& gpu, AttentionFamily family);

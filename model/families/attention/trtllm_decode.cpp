@@ -138,7 +138,8 @@ TrtllmDecode::Work TrtllmDecode::work(const AttentionShape& s) const {
   const double width = s.batch * s.head_dim;
   w.moved_bytes = width * 2 * (s.q_heads + s.kv_heads) * 2;
   if (w.splits > 1) w.moved_bytes += width * s.q_heads * w.splits * 4;
-  w.kv = kv_traffic(s.batch * s.kv_heads * visible * token_bytes, gpu_);
+  const double cache_bytes = s.batch * s.kv_heads * visible * token_bytes;
+  w.traffic = replayed_traffic(cache_bytes, cache_bytes + w.moved_bytes, gpu_);
   return w;
 }
 
@@ -169,7 +170,7 @@ double TrtllmDecode::exposed_s(const Work& w, std::span<const double> v) const {
 
 DecodeTime TrtllmDecode::time(const Work& w, std::span<const double> v, CacheState cache) const {
   DecodeTime t =
-      memory_and_latency(w.kv, l2_(v), dram_(v), latency_s(w, v), exposed_s(w, v), overlap_(v), cache);
+      memory_and_latency(w.traffic, l2_(v), dram_(v), latency_s(w, v), exposed_s(w, v), overlap_(v), cache);
   t.launch_s = fixed_(v) + w.moved_bytes / activation_(v);
   if (w.splits > 1) {
     t.launch_s += (w.kernel == Kernel::mmha ? mmha_combine_(v) : combine_(v)) +

@@ -29,7 +29,7 @@ class TrtllmDecode {
     bool many_heads = false;        // more than 16 query heads a KV head
     bool whole_rounds = false;
     double moved_bytes = 0;
-    KvTraffic kv;
+    MemoryTraffic traffic;
   };
 
   TrtllmDecode(const TimingGpu& gpu, AttentionFamily family);

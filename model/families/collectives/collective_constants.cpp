@@ -48,6 +48,8 @@ void CollectiveConstantList::add_rings(const TimingGpu& gpu) {
   rate(&C::ring_rate, "ring_rate", 0.76 * link,
        "NCCL rings: Simple to a near GPU (two-shot on symmetric memory excepted)");
   if (gpu.nvlink) {
+    factor(&C::ring_fill_share, "ring_fill_share", 0.2, 0.01, 2, 0,
+           "NCCL rings: part of the first Simple or LL128 chunk that overlaps with nothing");
     rate(&C::ll128_rate, "ll128_rate", 0.73 * link,
          "NCCL rings: LL128; also vLLM's two-shot on symmetric memory");
     latency(&C::nvls_launch_s, "nvls_launch_s", 25e-6,
@@ -71,6 +73,7 @@ void CollectiveConstantList::add_rings(const TimingGpu& gpu) {
 }
 
 void CollectiveConstantList::add_all_to_all(const TimingGpu& gpu) {
+  latency(&C::alltoall_peer_s, "alltoall_peer_s", 0.23e-6, "NCCL all-to-all: more per peer");
   rate(&C::alltoall_ll_rate, "alltoall_ll_rate", 6.2e9, "NCCL all-to-all: LL to one peer");
   factor(&C::alltoall_fill_share, "alltoall_fill_share", 0.2, 0.01, 2, 0,
          "NCCL all-to-all: part of the filled FIFOs that overlaps with nothing");
@@ -100,9 +103,7 @@ void CollectiveConstantList::add_custom_kernels(const TimingGpu& gpu) {
           "vLLM two-shot and symmetric memory: launch and three barriers");
   latency(&C::push_peer_s, "push_peer_s", 0.12e-6,
           "SGLang and TensorRT-LLM one-shot: more per peer");
-  latency(&C::sglang_one_shot_s, "sglang_one_shot_s", 2.5e-6,
-          "SGLang one-shot: launch and barrier");
-  latency(&C::sglang_two_shot_s, "sglang_two_shot_s", 2.5e-6, "SGLang two-shot: launch");
+  latency(&C::sglang_s, "sglang_s", 2.5e-6, "SGLang one- and two-shot: launch of the kernel");
   latency(&C::sglang_two_shot_peer_s, "sglang_two_shot_peer_s", 0.58e-6,
           "SGLang two-shot: barriers with one peer");
   latency(&C::trtllm_one_shot_s, "trtllm_one_shot_s", 2.5e-6,
@@ -116,7 +117,6 @@ void CollectiveConstantList::add_eager() {
   latency(&C::nccl_host_s, "nccl_host_s", 32e-6,
           "outside a graph: host time of a call that ends in NCCL, symmetric memory or SGLang's "
           "two-shot");
-  latency(&C::copy_s, "copy_s", 1.3e-6, "outside a graph: fixed part of one device copy");
 }
 
 void CollectiveConstantList::latency(Member member, const char* name, double prior_s,

@@ -26,6 +26,7 @@ struct CollectiveConstants {
   double simple_launch_s = 0;
   double simple_hop_s = 0;
   double own_chunk_share = 0;
+  double ring_fill_share = 0;
   double ring_rate = 1e12;
   double ring_share_4 = 1;
   double ring_share_8 = 1;
@@ -35,6 +36,7 @@ struct CollectiveConstants {
   double nvls_launch_s = 0;
   double nvls_fill_share = 0;
   // NCCL all-to-all
+  double alltoall_peer_s = 0;
   double alltoall_ll_rate = 1e12;
   double alltoall_ll_link_rate = 1e15;
   double alltoall_ll_share_8 = 1;
@@ -49,15 +51,13 @@ struct CollectiveConstants {
   double one_shot_s = 0;
   double two_shot_s = 0;
   double push_peer_s = 0;
-  double sglang_one_shot_s = 0;
-  double sglang_two_shot_s = 0;
+  double sglang_s = 0;
   double sglang_two_shot_peer_s = 0;
   double trtllm_one_shot_s = 0;
   // Calls outside a graph
   double vllm_host_s = 0;
   double sglang_host_s = 0;
   double nccl_host_s = 0;
-  double copy_s = 0;
 };
 
 class CollectiveConstantList {

@@ -13,6 +13,9 @@ constexpr double kMiB = 1024.0 * 1024.0;
 
 // Send FIFO to one peer: 8 steps of 512 KiB (NCCL's NCCL_P2P_NVL_CHUNKSIZE x NCCL_STEPS).
 constexpr double kFifoBytes = 4 * kMiB;
+// A ring moves chunks of 4 of the 8 steps of a 4 MiB buffer, per channel (NCCL's
+// ALLREDUCE_CHUNKSTEPS).
+constexpr double kRingChunkBytes = 2 * kMiB;
 // NVLS: 16 channels x 8 GPUs x chunks of 128 KiB (NCCL's NCCL_NVLS_CHUNKSIZE).
 constexpr double kNvlsFirstChunksBytes = 16 * kMiB;
 // Size above which rings without registered buffers measured slower with 4 GPUs; cause not known.
@@ -79,7 +82,9 @@ void plan_nccl(const TimingGpu& gpu, const CollectiveQuestion& q, CollectivePlan
   plan.path = path_of(nccl_ring_protocol(gpu, q.op, q.gpus, q.bytes, q.int8));
   plan.ll = ll_shape(topology, q.gpus, q.bytes);
   plan.channels = topology.channels;
-  plan.fill_bytes = std::min(q.bytes, kNvlsFirstChunksBytes);
+  plan.fill_bytes = plan.path == CollectivePath::nvls
+                        ? std::min(q.bytes, kNvlsFirstChunksBytes)
+                        : std::min(plan.chunk_bytes, kRingChunkBytes * plan.channels);
   if (q.int8 && q.op != CollectiveOp::all_gather) {
     plan.int8_added_bytes = plan.peers * plan.chunk_bytes;
   }

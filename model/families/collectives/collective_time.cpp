@@ -41,7 +41,8 @@ double int8_addition_s(const CollectivePlan& p, double ring_rate, const Collecti
 
 Terms ring(const CollectivePlan& p, const CollectiveConstants& c) {
   const double far = far_factor(p, c);
-  const double crossed = p.sent_bytes + c.own_chunk_share * p.chunk_bytes;
+  const double crossed =
+      p.sent_bytes + c.own_chunk_share * p.chunk_bytes + c.ring_fill_share * p.fill_bytes;
   if (p.path == CollectivePath::ll_ring) {
     const double warps =
         static_cast<double>(p.ll.warps - kLlMinWarps) / (kLlMaxWarps - kLlMinWarps);
@@ -68,14 +69,14 @@ Terms all_to_all(const CollectivePlan& p, const CollectiveConstants& c) {
     const double all =
         c.alltoall_ll_link_rate * (p.link == LinkClass::two_sockets ? c.alltoall_ll_share_8 : 1.0);
     return {.launch_s = c.launch_s,
-            .latency_s = 2 * c.ll_hop_s * far,
+            .latency_s = 2 * c.ll_hop_s * far + p.peers * c.alltoall_peer_s,
             .link_s = std::max(p.chunk_bytes / c.alltoall_ll_rate, p.sent_bytes / all)};
   }
   const double rate = p.nvlink
                           ? c.push_rate
                           : c.alltoall_rate * share(p.link, c.alltoall_share_4, c.alltoall_share_8);
   return {.launch_s = c.launch_s,
-          .latency_s = 2 * c.simple_hop_s * far,
+          .latency_s = 2 * c.simple_hop_s * far + p.peers * c.alltoall_peer_s,
           .link_s = (p.sent_bytes + c.alltoall_fill_share * p.fill_bytes) / rate};
 }
 
@@ -85,23 +86,17 @@ Terms one_shot(const CollectivePlan& p, const CollectiveConstants& c, double cop
     return {.launch_s = c.one_shot_s, .link_s = received / c.pull_rate};
   }
   Terms t{.latency_s = p.peers * c.push_peer_s, .link_s = received / c.push_rate};
-  if (p.library == CollectiveLibrary::trtllm) {
-    t.launch_s = c.trtllm_one_shot_s;
-    t.dram_s = p.spilled_bytes / copy_rate;
-    return t;
-  }
-  t.launch_s = c.sglang_one_shot_s;
-  // Peers are asked before they answer: one more way over the link.
-  if (p.path == CollectivePath::one_shot_pull) t.latency_s += c.ll_hop_s;
+  const bool trtllm = p.library == CollectiveLibrary::trtllm;
+  t.launch_s = trtllm ? c.trtllm_one_shot_s : c.sglang_s;
+  t.dram_s = p.spilled_bytes / copy_rate;
   return t;
 }
 
 Terms two_shot(const CollectivePlan& p, const CollectiveConstants& c) {
   const double link_s = p.sent_bytes / c.pull_rate;
   if (p.library == CollectiveLibrary::vllm) return {.launch_s = c.two_shot_s, .link_s = link_s};
-  return {.launch_s = c.sglang_two_shot_s,
-          .latency_s = p.peers * c.sglang_two_shot_peer_s,
-          .link_s = link_s};
+  return {
+      .launch_s = c.sglang_s, .latency_s = p.peers * c.sglang_two_shot_peer_s, .link_s = link_s};
 }
 
 Terms symmetric(const CollectivePlan& p, const CollectiveConstants& c, double copy_rate) {
@@ -158,7 +153,6 @@ double slower_of(double device_s, double host) {
 
 Terms device_terms(const CollectivePlan& p, const CollectiveConstants& c, double copy_rate) {
   Terms t = kernel_terms(p, c, copy_rate);
-  t.launch_s += p.copies * c.copy_s;
   t.dram_s += p.copies * 2 * p.message_bytes / copy_rate;
   return t;
 }

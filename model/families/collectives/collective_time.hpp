@@ -2,11 +2,11 @@
 // Time of a collective among n GPUs of one host: launch + hops x hop latency + bytes / rate, with
 // the path that the library takes (nccl_rules.hpp, allreduce_rules.hpp).
 //   LL ring       t = launch + N (hop + w warps) + (N+1)(b-1) batch
-//   Simple ring   t = simple_launch + N simple_hop + (V + own x) / B + int8 additions
-//   LL128 ring    t = simple_launch + N hop + (V + own x) / B_LL128
+//   Simple ring   t = simple_launch + N simple_hop + (V + own x + fill min(x, chunk)) / B + int8
+//   LL128 ring    t = simple_launch + N hop + (V + own x + fill min(x, chunk)) / B_LL128
 //   NVLS          t = nvls_launch + (S + fill min(S, 16 MiB)) / multimem
-//   all-to-all    t = launch + 2 hop + max(x / B_LL, V / B_LL,all)                  LL
-//                 t = launch + 2 simple_hop + (V + fill min(V, FIFOs)) / B_alltoall Simple
+//   all-to-all    t = launch + 2 hop + (n-1) peer + max(x / B_LL, V / B_LL,all)            LL
+//                 t = launch + 2 simple_hop + (n-1) peer + (V + fill min(V, FIFOs)) / B    Simple
 //   one-shot      t = launch + (n-1) peer + (n-1) S / B          two-shot  ... + V / B
 //   symmetric     t = launch + 4 S / copy rate + V / B_LL128 or S / multimem
 //   eager         t = ((t + copies)^8 + host^8)^(1/8)

@@ -36,9 +36,11 @@ enum class MoeConstant : std::uint8_t {
   narrow_share,
   unaligned,
   math_share_wide,
-  empty_row
+  empty_row,
+  input_weight,
+  sort
 };
-inline constexpr std::size_t kMoeConstantCount = 22;
+inline constexpr std::size_t kMoeConstantCount = 24;
 
 class MoeConstants {
  public:

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <utility>
 
 namespace smtwin {
@@ -157,7 +158,13 @@ MoeFormat moe_format(const MoeImplementation& how, const TimingGpu& gpu) {
 std::vector<MoeTile> moe_tiles(const MoeImplementation& how, const TimingGpu& gpu,
                                const MoeShape& shape, double tokens) {
   if (how.kernel == MoeKernel::marlin) return marlin_tiles(shape, tokens);
-  if (how.triton()) return triton_tiles(how, gpu, shape, tokens);
+  if (how.triton()) {
+    std::vector<MoeTile> tiles = triton_tiles(how, gpu, shape, tokens);
+    const MoeFormat f = moe_format(how, gpu);
+    const double st = getenv("STG") ? atof(getenv("STG")) : how.kernel == MoeKernel::triton_sglang && how.dtype == MoeDtype::fp8_block ? 4 : 3;
+    for (MoeTile& t : tiles) t.ctas_per_sm = std::max(1.0, std::floor((gpu.hopper() ? 227 : 99) * 1024. / (st * t.depth * (t.rows * f.activation_bytes + t.columns * f.weight_bytes))));
+    return tiles;
+  }
   return cutlass_tiles(how, gpu);
 }
 

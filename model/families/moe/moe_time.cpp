@@ -62,6 +62,11 @@ MoePoint MoeTimeModel::prepare_work(const MoeShape& s, const MoeRouting& r) cons
     p.pairs = all;
     const double moved = how_.kernel == MoeKernel::marlin ? std::max(all, r.rows) : r.rows;
     p.token_bytes_unit = s.tokens * h;
+    if (how_.dtype == MoeDtype::fp8_block && getenv("PADR")) {
+      const int b = atoi(getenv("PADR"));
+      const double padded = r.tiles_of(b) * b;
+      p.row_bytes_unit = getenv("PADX") ? padded * (h + i) * atof(getenv("PADX")) + r.rows * h * (2 + ab) + moved * (i * (4 * g + ab) + h * 4) : padded * h * (2 + ab) + padded * (i * (4 * g + ab) + h * 4);
+    } else
     p.row_bytes_unit = r.rows * h * (2 + ab) + moved * (i * (4 * g + ab) + h * 4);
   }
   p.working_weights_bytes = r.active_experts * (g + 1) * h * i * zb;
@@ -90,6 +95,7 @@ MoePoint MoeTimeModel::prepare_work(const MoeShape& s, const MoeRouting& r) cons
         w.rounds = std::ceil(ct / (S * tile.ctas_per_sm));
       }
       w.ctas = ct / S;
+      w.occ = tile.ctas_per_sm;
       w.math_s = n * 2 * bm * bn * kt * bk / (format_.flops_per_s / S);
       w.feed_bytes = n * (bm * ab + bn * zb) * kt * bk;
       {
@@ -111,7 +117,7 @@ double MoeTimeModel::seconds(const MoePoint& p, std::span<const double> values, 
   const auto v = [&](MoeConstant c) { return constants_.value(c, values); };
   const bool triton = how_.triton();
   const double dram = v(MoeConstant::dram_rate), warm = v(MoeConstant::warm_rate);
-  const double aux = v(MoeConstant::token_bytes) * p.token_bytes_unit + v(MoeConstant::row_bytes) * p.row_bytes_unit;
+  const double aux = v(MoeConstant::token_bytes) * p.token_bytes_unit + v(MoeConstant::row_bytes) * p.row_bytes_unit + (p.shape.topk == 1 ? v(MoeConstant::input_weight) * p.shape.tokens * p.shape.hidden : 0);
   const double L = gpu_.hopper() ? 4000e9 : 3500e9, cap = gpu_.l2_bytes * (gpu_.hopper() ? .8 : .96);
   const double fill = (p.working_weights_bytes + 0.3 * aux) / cap;
   const double f2 = fill * fill, f4 = f2 * f2, f8 = f4 * f4;
@@ -131,13 +137,14 @@ double MoeTimeModel::seconds(const MoePoint& p, std::span<const double> values, 
       const double mem = g.weight_bytes * (hotw / warm + (1 - hotw) / (dram * nw));
       double rounds = w.rounds;
       if (triton) {
-        const double c = w.ctas / occ;
+        const double c = w.ctas / (occ * (getenv("OCC") ? w.occ : 1));
         rounds = c <= 1 ? 1 : c < 3 ? std::ceil(c) : c + .5;
       }
       const double lagw = hotw + (1 - hotw) * gpu_.dram_latency_s / gpu_.l2_latency_s;
       const double comp = w.math_s / (w.wide ? eff1 : eff0);
       const double feed = (w.feed_bytes + pad * w.empty_bytes) / feed_rate * slow;
       const double lat = rounds * (w.steps * tk * slow * lagw + tt);
+      if (triton && getenv("PN")) { const double pn=atof(getenv("PN")); return std::pow(std::pow(mem, pn) + std::pow(comp, pn) + std::pow(feed, pn) + std::pow(lat, pn), 1 / pn);}
       return std::sqrt(mem * mem + comp * comp + feed * feed + lat * lat);
   };
   double hott = hot;
@@ -157,13 +164,13 @@ double MoeTimeModel::seconds(const MoePoint& p, std::span<const double> values, 
       }
     }
     picked += m == 0 ? at : 8 * at;
-    total += gemm_s(g, at, hot) + g.tiles[0].remote_ctas / occ * v(MoeConstant::remote_tile);
+    total += gemm_s(g, at, hot) + g.tiles[0].remote_ctas / (occ*(getenv("OCC") ? g.tiles[0].occ : 1)) * v(MoeConstant::remote_tile);
   }
   choice = picked;
   total += aux * (hot_aux / L + (1 - hot_aux) / dram);
   const MoeShape& s = p.shape;
   return total + v(MoeConstant::fixed) + v(MoeConstant::per_expert) * s.local_experts() + v(MoeConstant::per_pair) * p.pairs +
-         v(MoeConstant::per_column) * s.hidden / 1024 + (s.topk > 8 ? v(MoeConstant::slow_topk) : 0) +
+         v(MoeConstant::per_column) * s.hidden / 1024 + (s.tokens > (getenv("TS")?atof(getenv("TS")):256) ? v(MoeConstant::sort) : 0) + (s.topk > 8 ? v(MoeConstant::slow_topk) : 0) +
          (s.topk == 1 ? v(MoeConstant::single_expert) : 0) + (s.ep > 1 ? v(MoeConstant::ep_routing) : 0);
 }
 

@@ -18,7 +18,7 @@ inline constexpr std::size_t kMoeMaxTiles = 8;
 
 struct MoeTileWork {
   double math_s = 0, feed_bytes = 0, empty_bytes = 0, steps = 0, rounds = 0, remote_ctas = 0;
-  double ctas = 0;
+  double ctas = 0, occ = 1;
   bool narrow = false, wide = false;
 };
 struct MoeGemmWork {
