@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "arch/error.hpp"
+#include "arch/gpu_catalog.hpp"
 
 namespace smtwin {
 namespace {
@@ -44,7 +45,8 @@ std::string missing_memory(const DecodeRow& row) {
 
 class Decoder {
  public:
-  Decoder(DecodeAnswer& answer) : answer_(answer), timer_(answer.gpu, answer.request.kernels) {}
+  Decoder(DecodeAnswer& answer)
+      : answer_(answer), timer_(answer.gpu, answer.request.kernels, answer.fitted) {}
 
   void add_layout(const Layout& layout, const Refusal& refusal) {
     for (const std::int64_t context : answer_.request.contexts) {
@@ -197,6 +199,10 @@ DecodeAnswer answer_decode(ModelSpec model, const GpuChoice& gpu, DecodeRequest 
                       .request = std::move(request),
                       .rows = {},
                       .notes = {}};
+  if (answer.request.profile) {
+    answer.fitted = std::make_shared<FittedOps>(answer.gpu, find_gpu(answer.request.profile->gpu),
+                                                answer.request.profile, answer.request.framework);
+  }
   StepOptions& step = answer.request.step;
   step.kv_format = answer.request.kv_format;
   step.math = math_support(answer.gpu);

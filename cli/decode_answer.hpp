@@ -4,6 +4,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,8 @@ struct DecodeRequest {
   StepOptions step;  // batch, context, formats and chip are filled in per row
   double host_s = 0;
   KernelSettings kernels;
+  std::shared_ptr<const CalibrationProfile> profile = {};  // null: uncalibrated
+  ServingFramework framework = ServingFramework::vllm;     // whose kernels run
 };
 
 enum class DecodeStatus {
@@ -53,6 +56,7 @@ struct DecodeAnswer {
   DecodeRequest request;
   std::vector<DecodeRow> rows;
   std::vector<std::string> notes;
+  std::shared_ptr<const FittedOps> fitted = {};  // null: uncalibrated
 };
 
 // UsageError when not a single layout that was asked for is one that engines load and that is

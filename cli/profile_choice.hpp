@@ -7,6 +7,7 @@
 #include <string>
 
 #include "arch/gpu_spec.hpp"
+#include "cli/report.hpp"
 #include "model/timing/profile.hpp"
 
 namespace smtwin {
@@ -16,7 +17,13 @@ namespace smtwin {
 std::shared_ptr<const CalibrationProfile> choose_profile(const std::string& flag,
                                                          const GpuSpec& gpu);
 
-// "fitted, 90,312 rows, AIConfigurator ..." or "none: every constant is assumed".
-std::string profile_text(const CalibrationProfile* profile);
+inline constexpr const char* kProfileHelp =
+    "calibration to predict with: a file, none, or the shipped one of the GPU (default)";
+
+// The `calibration` of a report's context.
+CalibrationContext calibration_context(const CalibrationProfile* profile, const std::string& gpu);
+
+// "h200-sxm: fitted, 45,002 rows, SOURCE", "h100-sxm: transferred from h200-sxm ...", "x: none".
+std::string profile_text(const CalibrationProfile* profile, const std::string& gpu);
 
 }  // namespace smtwin

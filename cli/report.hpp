@@ -72,10 +72,18 @@ void write_csv(std::ostream& out, const CsvTable& table);
 std::string csv_number(double value);
 
 // JSON
+// The profile that times were predicted with; all empty = none.
+struct CalibrationContext {
+  std::string fitted_on = {};    // GPU
+  std::string fingerprint = {};  // of the rows it was fitted to
+  std::string provenance = {};   // "fitted" or "transferred"
+};
+
 // What an answer rests on; the `context` of every JSON report.
 struct ReportContext {
-  std::string gpu;                         // canonical name; "" for verbs without a GPU
-  std::string gpu_file;                    // relative to the data folder where it lies in there
+  std::string gpu;       // canonical name; "" for verbs without a GPU
+  std::string gpu_file;  // relative to the data folder where it lies in there
+  CalibrationContext calibration;
   std::vector<AppliedOverride> overrides;  // of GPU, kernel (kernel.NAME.x) and model (model.x)
 };
 std::string tool_version();

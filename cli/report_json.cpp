@@ -27,7 +27,12 @@ std::string render_json(const ReportContext& context, const std::string& result_
   envelope["context"]["gpu_file"] =
       context.gpu_file.empty() ? Json(nullptr) : Json(context.gpu_file);
   envelope["context"]["overrides"] = std::move(overrides);
-  envelope["context"]["calibration"] = nullptr;
+  const CalibrationContext& calibration = context.calibration;
+  envelope["context"]["calibration"] = calibration.fitted_on.empty()
+                                           ? Json(nullptr)
+                                           : Json{{"fitted_on", calibration.fitted_on},
+                                                  {"fingerprint", calibration.fingerprint},
+                                                  {"provenance", calibration.provenance}};
   envelope["result"] = Json::parse(result_json);
   // Names may come from a user's file in any encoding; a report is always valid UTF-8.
   return envelope.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';

@@ -30,14 +30,12 @@ Profiles profiles_of(const std::vector<FamilyRows>& families, const std::string&
 
 WorstRow worst_row(const ScoredRow& s, const LoadedMeasurements& rows, const Profiles& profiles) {
   const FamilyRows& family = rows.families[s.family];
-  const CalibrationProfile* profile = profiles.at(family.gpu).get();
-  const std::vector<double> values =
-      values_for(*family.problem, profile ? profile->find(family.identity.key()) : nullptr);
+  const FamilyConstants constants = constants_of(family, profiles.at(family.gpu).get());
   return {.where = rows.set.where(*s.row),
           .family = scored_family(family.gpu, *s.row),
           .shape = shape_text(*s.row),
           .measured_s = s.row->latency_s,
-          .parts = family.problem->parts(s.point, values),
+          .parts = family.problem->parts(s.point, constants.values),
           .interval = s.interval};
 }
 
@@ -75,8 +73,7 @@ Answer answer_measurements(const MeasurementFlags& flags, const VerbInput& input
   const auto result = std::make_shared<MeasurementsAnswer>();
   result->rows_read = rows->set.rows.size();
   for (const auto& [gpu, profile] : profiles) {
-    result->profiles.push_back(profile ? profile_text(profile.get())
-                                       : gpu + ": " + profile_text(nullptr));
+    result->profiles.push_back(profile_text(profile.get(), gpu));
   }
   result->score = score_measurements(
       rows->families, [&](const std::string& gpu) { return profiles.at(gpu).get(); },

@@ -10,8 +10,10 @@
 #include "cli/decode_answer.hpp"
 #include "cli/flag_values.hpp"
 #include "cli/kernel_choice.hpp"
+#include "cli/profile_choice.hpp"
 #include "cli/settings.hpp"
 #include "cli/verb.hpp"
+#include "model/serving_kernels.hpp"
 #include "validate/model_catalog.hpp"
 
 namespace smtwin {
@@ -36,6 +38,8 @@ struct Flags {
   bool fuse_quantization = false;
   bool breakdown = false;
   bool explain = false;
+  std::string profile;
+  std::string framework = "vllm";
 };
 
 void add_flags(CLI::App& app, Flags& f) {
@@ -56,6 +60,9 @@ void add_flags(CLI::App& app, Flags& f) {
   app.add_flag("--no-padding", f.no_padding, "run every batch at its size, not a captured one");
   app.add_flag("--fuse-quantization", f.fuse_quantization,
                "norms and activations also quantize, where that is a choice");
+  app.add_option("--profile", f.profile, kProfileHelp);
+  app.add_option("--framework", f.framework,
+                 "whose kernels run where a profile knows several: vllm, sglang or trtllm");
   app.add_flag("--breakdown", f.breakdown, "every kernel of the step");
   app.add_flag("--explain", f.explain, "follow the first step time to its equations");
 }
@@ -113,6 +120,14 @@ NumberFormat parse_kv_format(const std::string& text, const ModelSpec& model) {
   if (text == "bf16") return NumberFormat::bf16;
   if (text == "fp8") return NumberFormat::fp8;
   throw UsageError("--kv-dtype " + quoted(text) + ": use auto, bf16 or fp8");
+}
+
+ServingFramework parse_framework(const std::string& text) {
+  for (const ServingFramework f :
+       {ServingFramework::vllm, ServingFramework::sglang, ServingFramework::trtllm}) {
+    if (canonical_name(text) == to_string(f)) return f;
+  }
+  throw UsageError("--framework " + quoted(text) + ": use vllm, sglang or trtllm");
 }
 
 // --set kernel.NAME.parameter=value pins a parameter of every op on that kernel.
@@ -193,6 +208,9 @@ Answer answer(const Flags& f, const VerbInput& input) {
   request.step.greedy_sampling = f.greedy;
   request.step.fuse_quantization = f.fuse_quantization;
   request.kernels = pins.settings;
+  request.profile = choose_profile(f.profile, gpu.gpu);
+  request.framework = parse_framework(f.framework);
+  gpu.context.calibration = calibration_context(request.profile.get(), gpu.gpu.name);
 
   const auto result =
       std::make_shared<DecodeAnswer>(answer_decode(std::move(model), gpu, std::move(request)));

@@ -5,12 +5,14 @@
 #include <ostream>
 
 #include "cli/decode_answer.hpp"
+#include "cli/profile_choice.hpp"
 #include "model/collectives.hpp"
+#include "model/serving_kernels.hpp"
 
 namespace smtwin {
 namespace {
 
-constexpr std::size_t kGroupsShown = 4;  // one less beside a column of contexts
+constexpr std::size_t kGroupsShown = 4;  // one less beside each further column
 
 // 2.03 M, 565 k: counts of tokens and parameters.
 std::string compact(double count) {
@@ -87,11 +89,14 @@ void print_heading(std::ostream& out, const DecodeAnswer& a) {
 
 void print_rows(std::ostream& out, const DecodeAnswer& a) {
   const bool contexts = a.request.contexts.size() > 1;
+  const std::size_t groups = kGroupsShown - (contexts ? 1 : 0) - (a.fitted ? 1 : 0);
   std::vector<Column> columns{{"layout", Align::left}, {"weights"}, {"KV tok"}};
   if (contexts) columns.push_back({"context"});
-  for (const char* title : {"batch", "step ms", "tok/s/user", "tok/s/GPU"}) {
-    columns.push_back({title});
-  }
+  columns.push_back({"batch"});
+  columns.push_back({"step ms"});
+  if (a.fitted) columns.push_back({"90 %"});
+  columns.push_back({"tok/s/user"});
+  columns.push_back({"tok/s/GPU"});
   columns.push_back({"where the time goes, %", Align::left});
   TextTable table(columns);
   const DecodeRow* before = nullptr;
@@ -106,16 +111,40 @@ void print_rows(std::ostream& out, const DecodeAnswer& a) {
     cells.push_back(row.batch > 0 ? format_count(row.batch) : "");
     if (row.step) {
       cells.push_back(format_number(1e3 * row.step->seconds));
+      if (a.fitted) {
+        cells.push_back(format_number(1e3 * row.step->interval.low_s) + "-" +
+                        format_number(1e3 * row.step->interval.high_s));
+      }
       cells.push_back(format_number(row.step->tokens_per_s_user()));
       cells.push_back(format_number(row.step->tokens_per_s_gpu(row.layout.tp)));
-      cells.push_back(where_it_goes(*row.step, contexts ? kGroupsShown - 1 : kGroupsShown));
+      cells.push_back(where_it_goes(*row.step, groups));
     } else {
-      cells.insert(cells.end(), {"-", "-", "-", row.reason});
+      cells.insert(cells.end(), a.fitted ? 4 : 3, "-");
+      cells.push_back(row.reason);
     }
     table.add_row(std::move(cells));
     before = &row;
   }
   table.print(out);
+}
+
+// Whose constants, and how much of the steps they time.
+std::string profile_line(const DecodeAnswer& a) {
+  const std::string more =
+      "`--breakdown` lists every kernel, `--explain` follows one number to its equations";
+  if (!a.fitted) return "none: every time is assumed and has no interval. " + more;
+  double fitted = 0, total = 0;
+  for (const DecodeRow& row : a.rows) {
+    if (!row.step) continue;
+    fitted += row.step->fitted_s;
+    total += row.step->seconds;
+  }
+  return profile_text(a.request.profile.get(), a.gpu.name) + "; kernels of " +
+         std::string(to_string(a.request.framework)) + ", 90 % intervals" +
+         (total > 0 ? "; fitted families time " + format_percent(fitted / total) +
+                          " of these steps, the uncalibrated kernel model the rest"
+                    : "") +
+         ". " + more;
 }
 
 }  // namespace
@@ -136,10 +165,7 @@ void print_decode(std::ostream& out, const DecodeAnswer& a) {
                     " prompt tokens, CUDA context, graphs, "
                     "communication buffers");
   for (const std::string& note : a.notes) print_wrapped(out, "note", note);
-  print_wrapped(out, "profile",
-                "none: version 1 is uncalibrated, every time is assumed; intervals come with a "
-                "calibration. `--breakdown` lists every kernel, `--explain` follows one number to "
-                "its equations");
+  print_wrapped(out, "profile", profile_line(a));
   print_overrides(out, a.overrides);
 }
 

@@ -25,6 +25,10 @@ std::string key_of(std::string_view name) {
   return key;
 }
 
+Json interval_json(bool known, const TimeInterval& interval) {
+  return known ? Json{interval.low_s, interval.high_s} : Json(nullptr);
+}
+
 Json op_json(const OpTime& op) {
   const StepOp& o = op.op;
   Json json = {{"name", o.name},
@@ -36,7 +40,10 @@ Json op_json(const OpTime& op) {
                {"start_s", op.start_s},
                {"end_s", op.end_s},
                {"runs", op.time.runs},
-               {"provenance", to_string(op.time.provenance)}};
+               {"provenance", to_string(op.time.provenance)},
+               {"interval_s", interval_json(op.time.with_interval, op.time.interval)},
+               {"family", op.time.family.empty() ? Json(nullptr) : Json(op.time.family)},
+               {"timed_with", op.time.in_leader ? Json(o.part_of) : Json(nullptr)}};
   if (o.kind == OpKind::collective) {
     json["message_bytes"] = o.message_bytes;
     json["ranks"] = o.ranks;
@@ -113,6 +120,8 @@ Json row_json(const DecodeRow& row, bool with_ops) {
   }
   const StepTime& step = *row.step;
   json["step_s"] = step.seconds;
+  json["interval_s"] = interval_json(step.with_interval, step.interval);
+  json["fitted_s"] = step.fitted_s;
   json["tokens_per_s_user"] = step.tokens_per_s_user();
   json["tokens_per_s_gpu"] = step.tokens_per_s_gpu(row.layout.tp);
   json["tokens_per_s"] = step.tokens_per_s_gpu(row.layout.tp) * row.layout.gpus();
@@ -197,7 +206,11 @@ std::string decode_json(const DecodeAnswer& a, bool with_ops) {
   for (const DecodeRow& row : a.rows) rows.push_back(row_json(row, with_ops));
   result["rows"] = std::move(rows);
   result["notes"] = a.notes;
-  result["provenance"] = to_string(Provenance::assumed);
+  Provenance weakest = a.fitted ? Provenance::fitted : Provenance::assumed;
+  for (const DecodeRow& row : a.rows) {
+    if (row.step) weakest = weaker(weakest, row.step->provenance);
+  }
+  result["provenance"] = to_string(weakest);
   return result.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -206,10 +219,11 @@ void write_decode_csv(std::ostream& out, const DecodeAnswer& a, bool with_ops) {
     write_ops_csv(out, a);
     return;
   }
-  CsvTable table{.header = {"model", "gpu", "tp", "ep", "dp", "batch", "context", "status",
-                            "step_s", "tokens_per_s_user", "tokens_per_s_gpu",
-                            "weight_bytes_per_gpu", "kv_tokens", "max_batch", "reason"},
-                 .rows = {}};
+  CsvTable table{
+      .header = {"model", "gpu", "tp", "ep", "dp", "batch", "context", "status", "step_s",
+                 "step_low_s", "step_high_s", "provenance", "tokens_per_s_user", "tokens_per_s_gpu",
+                 "weight_bytes_per_gpu", "kv_tokens", "max_batch", "reason"},
+      .rows = {}};
   for (const DecodeRow& row : a.rows) {
     const auto with_step = [&](auto value) {
       return row.step ? csv_number(value(*row.step)) : std::string();
@@ -219,6 +233,9 @@ void write_decode_csv(std::ostream& out, const DecodeAnswer& a, bool with_ops) {
          std::to_string(row.layout.dp), row.batch > 0 ? std::to_string(row.batch) : "",
          std::to_string(row.context), std::string(to_string(row.status)),
          with_step([](const StepTime& s) { return s.seconds; }),
+         row.step && row.step->with_interval ? csv_number(row.step->interval.low_s) : "",
+         row.step && row.step->with_interval ? csv_number(row.step->interval.high_s) : "",
+         row.step ? std::string(to_string(row.step->provenance)) : "",
          with_step([](const StepTime& s) { return s.tokens_per_s_user(); }),
          with_step([&](const StepTime& s) { return s.tokens_per_s_gpu(row.layout.tp); }),
          row.memory ? csv_number(row.memory->weight_bytes) : "",

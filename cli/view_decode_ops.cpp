@@ -36,6 +36,11 @@ std::string shape_text(const StepOp& op) {
 
 std::string config_text(const OpTime& op) {
   if (!op.time.runs) return "none fits";
+  if (op.time.in_leader) return "in " + op.op.part_of;
+  if (!op.time.family.empty()) {
+    return std::string(to_string(op.time.provenance)) +
+           (op.time.config.empty() ? "" : " " + op.time.config);
+  }
   if (op.op.kind == OpKind::collective) return std::string(to_string(op.time.provenance));
   // With blanks the last column can wrap.
   std::string text = op.time.config;
@@ -65,7 +70,9 @@ void print_segment(std::ostream& out, const SegmentTime& segment, double step_s)
     table.add_row({(op.op.stream > 0 ? "|| " : "") + op.op.name, shape_text(op.op),
                    format_number(1e6 * op.time.seconds),
                    op.critical ? format_number(100 * spent, 2) : "hidden",
-                   op.op.kind == OpKind::collective ? "" : std::string(to_string(op.time.binding)),
+                   op.op.kind == OpKind::collective || op.time.in_leader
+                       ? ""
+                       : std::string(to_string(op.time.binding)),
                    config_text(op)});
   }
   table.print(out);
@@ -109,6 +116,22 @@ void print_memory(std::ostream& out, const DecodeAnswer& a, const DecodeRow& row
 }
 
 void print_kernel(std::ostream& out, const DecodeAnswer& a, const OpTime& op) {
+  if (!op.time.family.empty()) {
+    const FamilyCalibration* family = a.request.profile->find(op.time.family);
+    std::vector<std::string> words;
+    for (const FittedConstant& c : family->constants) {
+      words.push_back(c.name + " " + format_quantity(c.value, c.unit == "1" ? "" : c.unit));
+    }
+    print_wrapped(out, "family",
+                  op.time.family + ", " + std::string(to_string(op.time.provenance)) + "; " +
+                      format_percent(family->unseen.median_error) + " median error on " +
+                      format_count(family->unseen.rows) + " rows of shapes left out of the fit");
+    print_wrapped(
+        out, "90 % interval",
+        format_time(op.time.interval.low_s) + " to " + format_time(op.time.interval.high_s));
+    print_wrapped(out, "constants", join(words, ", "));
+    return;
+  }
   if (op.op.kind == OpKind::collective) {
     const CollectiveTime t =
         collective_time(a.gpu, op.op.collective, op.op.ranks, op.op.message_bytes);
@@ -156,10 +179,13 @@ void print_decode_breakdown(std::ostream& out, const DecodeAnswer& a) {
                   "shapes are rows x n x k of one GPU, then matrices or active experts; || runs "
                   "beside the main stream, hidden = not on the critical path; us alone on the GPU");
     print_wrapped(out, "kernels",
-                  "GEMMs run on triton_gemm, experts on triton_moe_gemm, NVFP4 weights on "
-                  "cutlass_nvfp4 (sm_12x), sparse attention on sparse_decode_fieldnotes, the rest "
-                  "on assumed streaming kernels; `--set kernel.triton_gemm.num_warps=8` pins a "
-                  "parameter");
+                  std::string(a.fitted ? "those marked fitted or transferred are timed by measured "
+                                         "families; of the others "
+                                       : "") +
+                      "GEMMs run on triton_gemm, experts on triton_moe_gemm, NVFP4 weights on "
+                      "cutlass_nvfp4 (sm_12x), sparse attention on sparse_decode_fieldnotes, the "
+                      "rest on assumed streaming kernels; `--set kernel.triton_gemm.num_warps=8` "
+                      "pins a parameter");
   }
 }
 

@@ -2,6 +2,7 @@
 #include "model/op_kernel.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "arch/error.hpp"
@@ -15,14 +16,32 @@ constexpr const char* kGroupedGemm = "triton_moe_gemm";
 constexpr const char* kNvfp4Gemm = "cutlass_nvfp4";
 constexpr const char* kSparseDecode = "sparse_decode_fieldnotes";
 
+Bound bound_of(Regime regime) {
+  switch (regime) {
+    case Regime::launch:
+      return Bound::launch;
+    case Regime::latency:
+    case Regime::link:
+      return Bound::latency;
+    case Regime::l2:
+      return Bound::l2;
+    case Regime::dram:
+      return Bound::dram;
+    case Regime::compute:
+      return Bound::tensor;
+  }
+  return Bound::launch;
+}
+
 }  // namespace
 
 std::vector<std::string> step_kernel_names() {
   return {kDenseGemm, kGroupedGemm, kNvfp4Gemm, kSparseDecode};
 }
 
-OpTimer::OpTimer(const GpuSpec& gpu, KernelSettings settings)
-    : gpu_(gpu), settings_(std::move(settings)) {
+OpTimer::OpTimer(const GpuSpec& gpu, KernelSettings settings,
+                 std::shared_ptr<const FittedOps> fitted)
+    : gpu_(gpu), settings_(std::move(settings)), fitted_(std::move(fitted)) {
   for (const auto& [kernel, pinned] : settings_) {
     complete_parameters(find_kernel(kernel), pinned);
     for (const ParameterSpec& spec : find_kernel(kernel).parameters()) {
@@ -91,6 +110,34 @@ OpSeconds OpTimer::fastest(const StepOp& op) const {
   return best;
 }
 
+bool OpTimer::pinned(const StepOp& op) const {
+  if (op.kind != OpKind::gemm && op.kind != OpKind::grouped_gemm) return false;
+  if (op.weight_format == NumberFormat::nvfp4) return settings_.contains(kNvfp4Gemm);
+  return settings_.contains(op.kind == OpKind::gemm ? kDenseGemm : kGroupedGemm);
+}
+
+OpSeconds OpTimer::timed(const StepOp& op) const {
+  if (!fitted_) return fastest(op);
+  OpSeconds time;
+  if (const auto known = pinned(op) ? std::nullopt : fitted_->time(op)) {
+    time.seconds = known->seconds;
+    time.interval = known->interval;
+    time.binding = bound_of(known->regime);
+    time.dram_share = std::min(1.0, known->dram_bytes / fitted_->dram_rate() / known->seconds);
+    time.kernel = known->family;
+    time.family = known->family;
+    time.config = known->choice;
+    time.provenance = fitted_->transferred() ? Provenance::transferred : Provenance::fitted;
+  } else {
+    time = fastest(op);
+    const CalibrationProfile& profile = fitted_->profile();
+    time.interval = {time.seconds * std::exp(profile.unmeasured_low),
+                     time.seconds * std::exp(profile.unmeasured_high)};
+  }
+  time.with_interval = true;
+  return time;
+}
+
 OpTimer::Key OpTimer::key_of(const StepOp& op) {
   const auto number = [](auto value) { return static_cast<double>(value); };
   return {number(op.kind),
@@ -118,14 +165,22 @@ OpTimer::Key OpTimer::key_of(const StepOp& op) {
           op.passes,
           number(op.collective),
           number(op.ranks),
-          op.message_bytes};
+          op.message_bytes,
+          number(op.context),
+          number(op.window),
+          number(op.latent),
+          number(op.kv_format),
+          number(op.expert_layer ? op.expert_layer->tokens : 0),
+          number(op.expert_layer ? op.expert_layer->experts : 0),
+          number(op.expert_layer ? op.expert_layer->intermediate : 0),
+          number(op.expert_layer ? op.expert_layer->ep : 0)};
 }
 
 const OpSeconds& OpTimer::time(const StepOp& op) {
   const Key key = key_of(op);
   const auto known = known_.find(key);
   if (known != known_.end()) return known->second;
-  return known_.emplace(key, fastest(op)).first->second;
+  return known_.emplace(key, timed(op)).first->second;
 }
 
 }  // namespace smtwin

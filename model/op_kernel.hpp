@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which kernel runs an op of a decode step, and how long it takes: the choice of configuration
-// that layer 3 of the twin makes, so that a changed tile list shows up in tokens/s.
+// Which kernel runs an op of a decode step, and how long it takes. With a calibration the families
+// of fitted_ops.hpp time what they cover. Everything else, and everything without a calibration, is
+// timed by the uncalibrated kernel model, with the choice of configuration that layer 3 of the twin
+// makes, so that a changed tile list shows up in tokens/s:
 //   GEMM                               triton_gemm; for NVFP4 cutlass_nvfp4
 //   experts                            triton_moe_gemm; for NVFP4 cutlass_nvfp4, grouped
 //   sparse attention over packed rows  sparse_decode_fieldnotes
@@ -8,16 +10,18 @@
 //
 // GEMMs take the fastest predicted entry of a short list of decode tiles: what an autotuner over
 // that list would find, not what a particular library picks. All choices are `assumed`.
-// Left out: fused epilogues, persistent grids, library heuristics (part 2 fits those).
+// Left out of those: fused epilogues, persistent grids, library heuristics.
 #pragma once
 
 #include <array>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "arch/gpu_spec.hpp"
 #include "kernels/descriptor.hpp"
+#include "model/fitted_ops.hpp"
 #include "model/kernel_time.hpp"
 #include "model/step_ops.hpp"
 
@@ -37,13 +41,21 @@ struct OpSeconds {
   std::string kernel;  // "triton_gemm", "collective", "streaming (assumed)"
   std::string config;  // "BM16/BN64/BK64/w4/s4"; empty where there is none
   Provenance provenance = Provenance::assumed;
+  bool with_interval = false;  // a calibration was there
+  TimeInterval interval;       // 90 %
+  // Family whose constants timed it; errors of one family are the same for all its ops. Empty: the
+  // uncalibrated kernel model.
+  std::string family;
+  bool in_leader = false;  // timed with the op that part_of names; no seconds of its own
 };
 
 // Times ops on one GPU. Remembers what it has timed: layouts, batches and layers share most shapes.
 class OpTimer {
  public:
-  // UsageError for settings of a kernel or parameter that is not there.
-  OpTimer(const GpuSpec& gpu, KernelSettings settings);
+  // UsageError for settings of a kernel or parameter that is not there. Ops on a kernel whose
+  // parameters are pinned are timed by the kernel model, which knows what a parameter does.
+  OpTimer(const GpuSpec& gpu, KernelSettings settings,
+          std::shared_ptr<const FittedOps> fitted = nullptr);
 
   const OpSeconds& time(const StepOp& op);
 
@@ -53,16 +65,20 @@ class OpTimer {
   // How the memory holds what the op reads: weights and cache cold, activations warm.
   KernelTimeOptions options(const StepOp& op) const;
   const GpuSpec& gpu() const { return gpu_; }
+  const FittedOps* fitted() const { return fitted_.get(); }
 
  private:
-  static constexpr std::size_t kKeyNumbers = 26;
+  static constexpr std::size_t kKeyNumbers = 34;
   using Key = std::array<double, kKeyNumbers>;
   static Key key_of(const StepOp& op);
+  bool pinned(const StepOp& op) const;
+  OpSeconds timed(const StepOp& op) const;
   OpSeconds fastest(const StepOp& op) const;
   double dram_share(const KernelSeconds& time) const;
 
   const GpuSpec& gpu_;
   KernelSettings settings_;
+  std::shared_ptr<const FittedOps> fitted_;
   std::map<Key, OpSeconds> known_;
 };
 

@@ -65,6 +65,7 @@ double StepBuilder::row_bytes(std::int64_t width) const {
 }
 
 void StepBuilder::add(StepOp op) {
+  if (op.name != part_of_) op.part_of = part_of_;
   op.stream = stream_;
   op.after = std::move(pending_);
   pending_.clear();
@@ -183,10 +184,13 @@ void StepBuilder::add_attention(StepOp op) {
   const OpGroup group = op.group;
   const bool split = op.splits > 1;
   if (split) op.write_bytes = part_bytes;
+  const std::string leader = op.name;
   add(std::move(op));
   if (!split) return;
+  begin_part(leader);
   stream_kernel("combine splits",
                 {.read_bytes = part_bytes, .write_bytes = result_bytes, .ctas = ctas}, group);
+  end_part();
 }
 
 }  // namespace smtwin

@@ -57,6 +57,9 @@ class StepBuilder {
   void add_norm(const std::string& name);  // residual add + RMSNorm over the hidden size
   void norm(const std::string& name, std::int64_t width);
   void activation(const std::string& name, std::int64_t rows, std::int64_t width, bool gated);
+  // Ops added until end_part() are timed with op `leader` where a fitted family does (part_of).
+  void begin_part(const std::string& leader) { part_of_ = leader; }
+  void end_part() { part_of_.clear(); }
   void all_reduce(const std::string& name);
   // An attention kernel, and the kernel that combines the parts if it splits its sequences.
   void add_attention(StepOp op);
@@ -80,6 +83,7 @@ class StepBuilder {
   StepOptions options_;
   std::int64_t rows_ = 0;
   bool producers_quantize_ = false;
+  std::string part_of_;
   int stream_ = 0;
   std::array<int, kStreams> last_{};  // last op of each stream; -1 = none
   std::vector<int> pending_;          // ops that the next one waits for

@@ -42,6 +42,9 @@ void build_gqa_attention(StepBuilder& b) {
   op.pipe = MathPipe::bf16;
   op.sequences = b.batch();
   op.tokens = attended_tokens(a, b.options().context);
+  op.context = b.options().context;
+  op.window = a.window;
+  op.kv_format = b.options().kv_format;
   op.heads = heads;
   op.kv_heads = kv_heads;
   op.head_dim = a.head_dim;

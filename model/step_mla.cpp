@@ -87,6 +87,9 @@ StepOp latent_attention(const StepBuilder& b) {
   op.pipe = MathPipe::bf16;
   op.sequences = b.batch();
   op.tokens = attended_tokens(a, o.context);
+  op.context = o.context;
+  op.latent = true;
+  op.kv_format = o.kv_format;
   op.heads = a.heads / b.layout().tp;
   op.kv_heads = 1;
   op.head_dim = a.kv_lora_rank + a.qk_rope_head_dim;

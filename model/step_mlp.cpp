@@ -16,6 +16,8 @@ namespace {
 constexpr double kBf16Bytes = 2;
 constexpr double kIndexBytes = 4;
 constexpr int kSharedStream = 1;
+// Carries the time of the whole expert layer where a fitted family has it.
+constexpr const char* kExpertLeader = "experts_gate_up";
 
 void build_dense(StepBuilder& b) {
   b.gemm("gate_up", OpGroup::dense_mlp, Quantized::by_producer);
@@ -83,6 +85,17 @@ void grouped_gemm(StepBuilder& b, const std::string& matrix, const ExpertLoad& l
   op.read_bytes = rows * static_cast<double>(op.k) * bytes_per_element(math.activations);
   op.write_bytes = rows * static_cast<double>(op.n) * kBf16Bytes;
   op.flops = kFlopsPerFma * rows * static_cast<double>(op.n) * static_cast<double>(op.k);
+  if (matrix == kExpertLeader) {
+    const Layout& layout = b.layout();
+    op.expert_layer = ExpertLayer{.tokens = b.rows(),
+                                  .experts_per_token = b.mlp().experts_per_token,
+                                  .experts = b.mlp().experts,
+                                  .hidden = m->in,
+                                  .intermediate = b.mlp().gated ? m->out / 2 : m->out,
+                                  .ep = layout.ep,
+                                  .tp = layout.expert_tp(),
+                                  .gated = b.mlp().gated};
+  }
   b.add(std::move(op));
 }
 
@@ -92,6 +105,7 @@ void build_router(StepBuilder& b) {
   const double chosen = rows * static_cast<double>(mlp.experts_per_token) * 2 * kIndexBytes;
   // Routing by a table of token ids replaces the choice, not the weights of the chosen experts.
   b.gemm("router", OpGroup::router);
+  b.begin_part(kExpertLeader);
   b.stream_kernel(mlp.hash_routed ? "expert table lookup" : "expert top-k",
                   {.read_bytes = b.row_bytes(mlp.experts),
                    .write_bytes = chosen,
@@ -103,6 +117,7 @@ void build_router(StepBuilder& b) {
                   {.read_bytes = chosen, .write_bytes = chosen, .ctas = 1}, OpGroup::router);
   b.stream_kernel("sort tokens by expert", {.read_bytes = chosen, .write_bytes = chosen},
                   OpGroup::router);
+  b.end_part();
 }
 
 void build_experts(StepBuilder& b) {
@@ -110,6 +125,7 @@ void build_experts(StepBuilder& b) {
   const ExpertLoad load = busiest_rank(b);
   const WeightMatrix* up = b.find("experts_gate_up");
   const WeightMatrix* down = b.find("experts_down");
+  b.begin_part(kExpertLeader);
   if (up != nullptr) b.quantize("quantize for experts", up->format, b.rows(), b.model().hidden);
   grouped_gemm(b, "experts_gate_up", load);
   if (down != nullptr) {
@@ -125,6 +141,7 @@ void build_experts(StepBuilder& b) {
                                  static_cast<double>(b.model().hidden) * kBf16Bytes,
                    .write_bytes = b.row_bytes(b.model().hidden)},
                   OpGroup::experts);
+  b.end_part();
 }
 
 void build_moe(StepBuilder& b) {

@@ -9,6 +9,7 @@
 // Left out: MTP and other drafts, prefill, attention data parallelism, LoRA, logits processors.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,6 +52,18 @@ enum class OpKind {
 };
 std::string_view to_string(OpKind kind);
 
+// The whole expert layer that a grouped GEMM is part of, on one rank.
+struct ExpertLayer {
+  std::int64_t tokens = 0;
+  std::int64_t experts_per_token = 0;
+  std::int64_t experts = 0;  // of the model
+  std::int64_t hidden = 0;
+  std::int64_t intermediate = 0;  // full width of one expert
+  int ep = 1;                     // ranks that share the experts
+  int tp = 1;                     // ranks that share each expert's width
+  bool gated = true;
+};
+
 struct StepOp {
   std::string name;
   OpGroup group = OpGroup::small_kernels;
@@ -74,7 +87,11 @@ struct StepOp {
   std::int64_t kv_heads = 0;  // of this rank
   std::int64_t head_dim = 0;
   std::int64_t v_head_dim = 0;
-  std::int64_t splits = 1;  // of the tokens of a sequence over CTAs; a combine kernel follows
+  std::int64_t splits = 1;   // of the tokens of a sequence over CTAs; a combine kernel follows
+  std::int64_t context = 0;  // cached tokens of a sequence, also those a window hides
+  std::int64_t window = 0;   // 0 = none
+  bool latent = false;       // one latent for all heads (MLA), not K and V heads
+  NumberFormat kv_format = NumberFormat::bf16;
 
   // Bytes that must move once. Weights and cache come from DRAM; activations were just written and
   // are in the L2 while they fit.
@@ -97,6 +114,10 @@ struct StepOp {
 
   int stream = 0;          // 0 main, others run beside it
   std::vector<int> after;  // indices into the same list
+  // Name of an op of the same list whose fitted family, where there is one, times this op as well:
+  // kernels around the experts, the combine kernel of split attention. Empty = timed on its own.
+  std::string part_of;
+  std::optional<ExpertLayer> expert_layer;  // of the op that carries an expert layer's time
 };
 
 // What the tensor cores of a GPU multiply, which decides whether activations are quantized.

@@ -4,7 +4,9 @@
 //   step = host + embedding + sum over kinds of count x layer + output
 // Layers follow each other without overlap (each ends where its last op ends), so a kind is
 // scheduled once and multiplied. Tokens/s per user = 1 / step; per GPU = batch / (step x tp).
-// Version 1 is uncalibrated: every time is `assumed`, intervals come with a calibration.
+// With a calibration the step has a 90 % interval. Ops timed by one family share its constants and
+// so its error: their deviations add; those of different families are independent: their sums add
+// in squares. Ops of the uncalibrated kernel model count as one family.
 #pragma once
 
 #include <array>
@@ -47,7 +49,10 @@ struct StepTime {
   std::vector<std::string> not_run;  // ops for which no configuration fits the GPU
   double weight_bytes = 0;           // read in a step
   double kv_bytes = 0;
-  Provenance provenance = Provenance::assumed;
+  Provenance provenance = Provenance::assumed;  // of the constants that timed most of it
+  bool with_interval = false;
+  TimeInterval interval;  // 90 %
+  double fitted_s = 0;    // of the critical path, timed by fitted families
   double tokens_per_s_user() const { return 1 / seconds; }
   double tokens_per_s_gpu(int tp) const { return static_cast<double>(batch) / (seconds * tp); }
 };

@@ -86,16 +86,16 @@ struct CalibrationProfile {
   std::string fingerprint;  // of the rows fitted: "fnv1a64:..."
   std::int64_t rows = 0;    // read for this GPU
   std::uint64_t seed = 1;
-  int max_points = 0;            // a family; 0 = the default
-  std::string transferred_from;  // GPU it was fitted on; empty = this one
-  double transfer_sd = 0;        // added to every interval, in log
+  int max_points = 0;  // a family; 0 = the default
   std::vector<FittedConstant> gpu_constants;
+  // log(measured / predicted), 5th and 95th percentile, of kernels before a row of their family was
+  // fitted: constants at their priors, every family with the same weight. The interval of kernels
+  // that nobody measured.
+  double unmeasured_low = -0.5;
+  double unmeasured_high = 0.5;
   std::vector<FamilyCalibration> families;
 
   const FamilyCalibration* find(const std::string& key) const;
-  Provenance provenance() const {
-    return transferred_from.empty() ? Provenance::fitted : Provenance::transferred;
-  }
 };
 
 struct TimeInterval {

@@ -10,6 +10,7 @@ TimingGpu timing_gpu(const GpuSpec& gpu) {
   t.sm_count = require(gpu, gpu.sm_count, "sm_count");
   t.clock_hz = require(gpu, gpu.sm_clock_hz, "sm_clock_hz");
   t.l2_bytes = require(gpu, gpu.l2_bytes, "l2_bytes");
+  t.shared_bytes_per_sm = static_cast<double>(gpu.sm.shared_bytes_per_sm);
   t.dram_bytes_per_s = require(gpu, gpu.dram_bytes_per_s, "dram_bytes_per_s");
   t.dram_read_bytes_per_s =
       t.dram_bytes_per_s * require(gpu, gpu.dram_read_efficiency, "dram_read_efficiency");
@@ -26,6 +27,7 @@ TimingGpu timing_gpu(const GpuSpec& gpu) {
   t.nvlink_bytes_per_s = gpu.nvlink_bytes_per_s.value_or(0);
   t.nvlink = t.nvlink_bytes_per_s > 0;
   t.pcie_bytes_per_s = gpu.pcie_bytes_per_s.value_or(0);
+  t.board_power_w = gpu.board_power_w.value_or(0);
   return t;
 }
 

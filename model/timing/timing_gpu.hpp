@@ -15,6 +15,7 @@ struct TimingGpu {
   double sm_count = 0;
   double clock_hz = 0;
   double l2_bytes = 0;
+  double shared_bytes_per_sm = 0;
   double dram_bytes_per_s = 0;       // datasheet
   double dram_read_bytes_per_s = 0;  // datasheet x best measured share of it
   double l2_latency_s = 0;           // unloaded pointer chase
@@ -28,6 +29,7 @@ struct TimingGpu {
   bool nvlink = false;
   double nvlink_bytes_per_s = 0;  // per direction; 0 = none
   double pcie_bytes_per_s = 0;    // per direction; 0 = unknown
+  double board_power_w = 0;       // 0 = unknown
   // Grid on which a replayed CUDA graph's time lies on the machine the rows were measured on:
   // 2.048 us with the RTX PRO 6000, none seen with the H200. A property of the instrument; never
   // part of a deployment's time.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "model/timing/uncertainty.hpp"
 #include "tests/catch.hpp"
 #include "tests/validate/toy_family.hpp"
 

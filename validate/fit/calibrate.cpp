@@ -7,6 +7,7 @@
 #include <cstring>
 #include <map>
 
+#include "model/timing/uncertainty.hpp"
 #include "validate/fit/fitted_ranges.hpp"
 #include "validate/fit/parallel.hpp"
 #include "validate/fit/statistics.hpp"
@@ -90,6 +91,27 @@ void set_intervals(FamilyCalibration& out, const FamilyRows& family, const Famil
   out.unseen.interval_coverage = static_cast<double>(inside) / static_cast<double>(n);
 }
 
+// What families turned out to be off by before any of their rows was fitted; as many points from
+// each.
+void set_unmeasured(CalibrationProfile& profile, const std::vector<const FamilyRows*>& families) {
+  constexpr int kPointsPerFamily = 200;
+  std::vector<double> residual;
+  for (const FamilyRows* family : families) {
+    const TimeProblem& problem = *family->problem;
+    std::vector<double> priors;
+    for (const ConstantSpec& s : problem.constants()) priors.push_back(s.prior);
+    std::vector<std::size_t> all(family->rows.size());
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+    for (const std::size_t i : draw_rows(family->measured, all, kPointsPerFamily, profile.seed)) {
+      int choice = 0;
+      residual.push_back(
+          std::log(family->measured.measured_s[i] / problem.seconds(i, priors, choice, true)));
+    }
+  }
+  profile.unmeasured_low = quantile(residual, 0.05);
+  profile.unmeasured_high = quantile(residual, 0.95);
+}
+
 FamilyCalibration describe(const FamilyRows& family, const FamilyFit& fit,
                            const CrossValidation& check,
                            const std::map<std::string, Pooled>& pooled) {
@@ -161,6 +183,7 @@ CalibrationProfile calibrate(const std::vector<FamilyRows>& all, const std::stri
                                      .prior = p.spec.prior,
                                      .of_gpu = true});
   }
+  set_unmeasured(profile, families);
   profile.families.resize(families.size());
   parallel_for(families.size(), options.threads, [&](std::size_t i) {
     FamilyFitOptions o = fit_options(options, fixed);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "model/timing/uncertainty.hpp"
 #include "validate/fit/least_squares.hpp"
 #include "validate/fit/statistics.hpp"
 
@@ -175,29 +176,10 @@ CrossValidation cross_validate(const MeasuredFamily& family, std::span<const std
 
 std::vector<double> sensitivities(const TimeProblem& problem, std::size_t i,
                                   std::span<const double> values) {
-  constexpr double kStep = 1e-3;
-  std::vector<double> v(values.begin(), values.end());
   int choice = 0;
-  problem.seconds(i, v, choice, true);
-  const double base = std::log(problem.seconds(i, v, choice, false));
-  std::vector<double> g(v.size());
-  for (std::size_t j = 0; j < v.size(); ++j) {
-    v[j] = values[j] * std::exp(kStep);
-    g[j] = (std::log(problem.seconds(i, v, choice, false)) - base) / kStep;
-    v[j] = values[j];
-  }
-  return g;
-}
-
-double variance_from_constants(std::span<const double> sensitivity,
-                               std::span<const double> covariance) {
-  const std::size_t n = sensitivity.size();
-  double sum = 0;
-  for (std::size_t a = 0; a < n; ++a) {
-    for (std::size_t b = 0; b < n; ++b)
-      sum += sensitivity[a] * covariance[a * n + b] * sensitivity[b];
-  }
-  return std::max(sum, 0.0);
+  problem.seconds(i, values, choice, true);
+  return log_sensitivities(
+      [&](std::span<const double> v) { return problem.seconds(i, v, choice, false); }, values);
 }
 
 }  // namespace smtwin

@@ -68,8 +68,5 @@ std::vector<std::size_t> draw_rows(const MeasuredFamily& family, std::span<const
 // Sensitivity of log seconds to the logarithm of each constant at row i, choice held.
 std::vector<double> sensitivities(const TimeProblem& problem, std::size_t i,
                                   std::span<const double> values);
-// Variance of log seconds from the covariance of the constants: g' C g.
-double variance_from_constants(std::span<const double> sensitivity,
-                               std::span<const double> covariance);
 
 }  // namespace smtwin

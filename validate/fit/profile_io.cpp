@@ -163,15 +163,17 @@ std::string write_profile(const CalibrationProfile& p) {
   Json gpu_constants = Json::array(), families = Json::array();
   for (const FittedConstant& c : p.gpu_constants) gpu_constants.push_back(constant_json(c));
   for (const FamilyCalibration& f : p.families) families.push_back(family_json(f));
-  const Json json = {{"schema_version", 1},
-                     {"gpu", p.gpu},
-                     {"source", p.source},
-                     {"fingerprint", p.fingerprint},
-                     {"rows", p.rows},
-                     {"seed", p.seed},
-                     {"max_points", p.max_points},
-                     {"gpu_constants", gpu_constants},
-                     {"families", families}};
+  const Json json = {
+      {"schema_version", 1},
+      {"gpu", p.gpu},
+      {"source", p.source},
+      {"fingerprint", p.fingerprint},
+      {"rows", p.rows},
+      {"seed", p.seed},
+      {"max_points", p.max_points},
+      {"unmeasured_interval", {rounded(p.unmeasured_low, 4), rounded(p.unmeasured_high, 4)}},
+      {"gpu_constants", gpu_constants},
+      {"families", families}};
   // One constant or statistic a line: a refit is read as a diff.
   std::ostringstream out;
   out << "{\n";
@@ -229,6 +231,12 @@ CalibrationProfile read_profile(const std::string& json_text, const std::string&
   p.seed =
       static_cast<std::uint64_t>(o.integer("seed", {0, std::numeric_limits<std::int64_t>::max()}));
   p.max_points = static_cast<int>(o.integer("max_points", {0, std::numeric_limits<int>::max()}));
+  const std::vector<double> unmeasured = o.numbers("unmeasured_interval", -kLargest, kLargest);
+  if (unmeasured.size() != 2 || unmeasured[0] > unmeasured[1]) {
+    o.fail("unmeasured_interval", "expected [low, high]");
+  }
+  p.unmeasured_low = unmeasured[0];
+  p.unmeasured_high = unmeasured[1];
   for (const HfObject& c : o.objects("gpu_constants")) p.gpu_constants.push_back(read_constant(c));
   for (const HfObject& f : o.objects("families")) p.families.push_back(read_family(f));
   return p;

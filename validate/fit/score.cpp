@@ -7,36 +7,34 @@
 #include <map>
 #include <numeric>
 
+#include "arch/gpu_catalog.hpp"
+#include "model/timing/transfer.hpp"
+#include "model/timing/uncertainty.hpp"
 #include "validate/fit/parallel.hpp"
 
 namespace smtwin {
 namespace {
 
-struct FamilyScorer {
-  const FamilyRows& family;
-  const FamilyCalibration* calibration;
-  double transfer_sd;
-
-  void score(ScoredRow* out, std::size_t index) const {
-    const TimeProblem& problem = *family.problem;
-    const std::vector<double> values = values_for(problem, calibration);
-    for (std::size_t i = 0; i < family.rows.size(); ++i) {
-      ScoredRow& s = out[i];
-      s.row = family.rows[i];
-      s.family = index;
-      s.point = i;
-      const TimeParts parts = problem.parts(i, values);
-      s.regime = parts.regime();
-      s.predicted_s = parts.seconds;
-      s.interval = {s.predicted_s, s.predicted_s};
-      if (calibration) {
-        const double variance =
-            variance_from_constants(sensitivities(problem, i, values), calibration->covariance);
-        s.interval = interval_of(s.predicted_s, s.regime, *calibration, variance, transfer_sd);
-      }
+void score_family(const FamilyRows& family, const FamilyConstants& constants, std::size_t index,
+                  ScoredRow* out) {
+  const TimeProblem& problem = *family.problem;
+  for (std::size_t i = 0; i < family.rows.size(); ++i) {
+    ScoredRow& s = out[i];
+    s.row = family.rows[i];
+    s.family = index;
+    s.point = i;
+    const TimeParts parts = problem.parts(i, constants.values);
+    s.regime = parts.regime();
+    s.predicted_s = parts.seconds;
+    s.interval = {s.predicted_s, s.predicted_s};
+    if (constants.calibration) {
+      const double variance = variance_from_constants(sensitivities(problem, i, constants.values),
+                                                      constants.calibration->covariance);
+      s.interval = interval_of(s.predicted_s, s.regime, *constants.calibration, variance,
+                               constants.transfer_sd);
     }
   }
-};
+}
 
 struct Group {
   std::vector<double> predicted, measured;
@@ -61,18 +59,27 @@ struct Group {
 
 double ScoredRow::error() const { return std::fabs(predicted_s / row->latency_s - 1); }
 
-std::vector<double> values_for(const TimeProblem& problem, const FamilyCalibration* calibration) {
-  std::vector<double> values;
-  for (const ConstantSpec& spec : problem.constants()) {
-    double value = spec.prior;
-    if (calibration) {
-      for (const FittedConstant& c : calibration->constants) {
-        if (c.name == spec.name) value = c.value;
-      }
-    }
-    values.push_back(value);
+FamilyConstants constants_of(const FamilyRows& family, const CalibrationProfile* profile) {
+  FamilyConstants out;
+  const std::vector<ConstantSpec>& specs = family.problem->constants();
+  out.calibration = profile ? profile->find(family.identity.key()) : nullptr;
+  if (out.calibration == nullptr) {
+    for (const ConstantSpec& spec : specs) out.values.push_back(spec.prior);
+    return out;
   }
-  return values;
+  if (profile->gpu == family.gpu) {
+    out.values =
+        transferred_values(*out.calibration, specs, family.timing_gpu, specs, family.timing_gpu);
+    out.provenance = Provenance::fitted;
+    return out;
+  }
+  const TimingGpu fitted_on = timing_gpu_of_rows(find_gpu(profile->gpu));
+  const std::unique_ptr<TimeProblem> there = problem_on(family, fitted_on);
+  out.values =
+      transferred_values(*out.calibration, there->constants(), fitted_on, specs, family.timing_gpu);
+  out.transfer_sd = kTransferSd;
+  out.provenance = Provenance::transferred;
+  return out;
 }
 
 MeasurementScore score_measurements(
@@ -80,15 +87,13 @@ MeasurementScore score_measurements(
     const std::function<const CalibrationProfile*(const std::string&)>& profile_of, int threads) {
   MeasurementScore score;
   std::vector<std::size_t> first(families.size());
-  std::vector<FamilyScorer> scorers;
+  std::vector<FamilyConstants> constants(families.size());
   std::size_t total = 0;
   for (std::size_t f = 0; f < families.size(); ++f) {
     const FamilyRows& family = families[f];
     first[f] = total;
-    const CalibrationProfile* profile = family.problem ? profile_of(family.gpu) : nullptr;
-    scorers.push_back({family, profile ? profile->find(family.identity.key()) : nullptr,
-                       profile ? profile->transfer_sd : 0});
     if (family.problem) {
+      constants[f] = constants_of(family, profile_of(family.gpu));
       total += family.rows.size();
     } else {
       score.not_modelled.push_back(
@@ -97,20 +102,20 @@ MeasurementScore score_measurements(
   }
   score.rows.resize(total);
   parallel_for(families.size(), threads, [&](std::size_t f) {
-    if (families[f].problem) scorers[f].score(score.rows.data() + first[f], f);
+    if (families[f].problem) {
+      score_family(families[f], constants[f], f, score.rows.data() + first[f]);
+    }
   });
 
   std::map<std::string, Group> by_family;
   std::array<Group, kRegimeCount> by_regime;
   for (const ScoredRow& row : score.rows) {
     const FamilyRows& family = families[row.family];
-    const CalibrationProfile* profile =
-        scorers[row.family].calibration ? profile_of(family.gpu) : nullptr;
     Group& group = by_family[scored_family(family.gpu, *row.row)];
     Group& regime = by_regime[static_cast<std::size_t>(row.regime)];
     for (Group* g : {&group, &regime}) {
       g->add(row);
-      if (profile) g->score.provenance = profile->provenance();
+      g->score.provenance = constants[row.family].provenance;
     }
     group.score.constants = family.problem->constants().size();
   }

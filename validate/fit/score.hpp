@@ -50,11 +50,17 @@ MeasurementScore score_measurements(
     const std::function<const CalibrationProfile*(const std::string&)>& profile_of,
     int threads = 0);
 
+// What a family predicts with: constants of the profile, transferred where it was fitted on a
+// relative of this GPU, or priors where there is none.
+struct FamilyConstants {
+  std::vector<double> values;                      // in the order of the problem's constants
+  const FamilyCalibration* calibration = nullptr;  // null: priors
+  double transfer_sd = 0;
+  Provenance provenance = Provenance::assumed;
+};
+FamilyConstants constants_of(const FamilyRows& family, const CalibrationProfile* profile);
+
 // Indices of the `count` rows with the largest errors, worst first.
 std::vector<std::size_t> worst_rows(const MeasurementScore& score, std::size_t count);
-
-// Values for a problem from a profile's family, in the problem's order; a constant the profile
-// does not have keeps its prior. Empty `calibration`: all priors.
-std::vector<double> values_for(const TimeProblem& problem, const FamilyCalibration* calibration);
 
 }  // namespace smtwin

@@ -15,40 +15,51 @@ namespace {
 constexpr double kCopies = 6;            // vLLM bf16 and fp8, SGLang
 constexpr double kMostTrtllmCopies = 5;  // enough to pass the L2, at most 5
 
-struct WeightLoop {
-  double copies = 1;             // of the weights
-  bool activations_too = false;  // each copy has inputs and outputs of its own
-};
-
-WeightLoop weight_loop(const GemmImplementation& g, const GemmShape& s, const TimingGpu& gpu) {
+double weight_copies(const GemmImplementation& g, const GemmShape& s, const TimingGpu& gpu) {
   switch (g.framework) {
-    case ServingFramework::sglang: return {kCopies, true};
+    case ServingFramework::sglang:
+      return kCopies;
     case ServingFramework::vllm:
-      return {g.dtype == GemmDtype::bf16 || g.dtype == GemmDtype::fp8 ? kCopies : 1, false};
+      return g.dtype == GemmDtype::bf16 || g.dtype == GemmDtype::fp8 ? kCopies : 1;
     case ServingFramework::trtllm: {
       const double element = g.dtype == GemmDtype::nvfp4 ? 0.5 : bytes_per_element(g.dtype);
-      const double to_fill = ceil_count(gpu.l2_bytes / (s.n * s.k * element));
-      return {std::clamp(to_fill, 1.0, kMostTrtllmCopies), false};
+      return std::clamp(ceil_count(gpu.l2_bytes / (s.n * s.k * element)), 1.0, kMostTrtllmCopies);
     }
   }
-  return {};
+  return 1;
+}
+
+// What lies between two uses of a tensor in the replayed loop. Every copy has weights of its own;
+// in SGLang also inputs, and outputs where the caller provides them. Buffers that an operation
+// allocates itself come from the graph's memory pool, which hands the next operation the same one.
+GemmReuse loop_reuse(const GemmImplementation& g, const GemmTensors& t, double copies) {
+  const bool sglang = g.framework == ServingFramework::sglang;
+  const bool own_outputs =
+      sglang && (g.dtype == GemmDtype::fp8_block || g.dtype == GemmDtype::nvfp4);
+  const bool own_operands = sglang && g.dtype == GemmDtype::fp8;
+  const double inputs = g.quantizes() ? t.source : t.activations;
+  const double made = g.quantizes() ? t.activations : 0;
+  const double loop = copies * (t.weights + (sglang ? inputs : 0) + (own_outputs ? t.outputs : 0) +
+                                (own_operands ? made : 0)) +
+                      (sglang ? 0 : inputs) + (own_outputs ? 0 : t.outputs) +
+                      (own_operands ? 0 : made);
+  const double input_reuse = sglang ? loop : t.all();
+  return {.weight_bytes = loop,
+          .activation_bytes = g.quantizes() ? t.source + t.activations : input_reuse,
+          .output_bytes = own_outputs ? loop : t.all(),
+          .source_bytes = input_reuse};
 }
 
 MeasuredGemm measured_gemm(const MeasurementRow& row, const GemmTimeModel& model,
                            const TimingGpu& gpu) {
   const GemmImplementation& g = model.implementation();
   const GemmShape s{.m = row.m, .n = row.n, .k = row.k};
-  const WeightLoop loop = weight_loop(g, s, gpu);
-  const double element = bytes_per_element(g.dtype);
-  const double activations =
-      s.m * s.k * (element + (g.quantizes() ? 2 : 0)) + s.m * s.n * kOutputBytesPerElement;
-  const double touched =
-      loop.copies * s.n * s.k * element + activations * (loop.activations_too ? loop.copies : 1);
+  const double copies = weight_copies(g, s, gpu);
   MeasuredGemm out;
-  out.point = model.replayed_point(s, touched);
+  out.point = model.point(s, loop_reuse(g, model.tensors(s), copies));
   // TensorRT-LLM's fp8 rows show the tick once per operation.
   const bool per_op = g.framework == ServingFramework::trtllm && g.dtype == GemmDtype::fp8;
-  out.loop = {.ops_per_replay = per_op ? 1 : loop.copies, .tick_s = gpu.replay_tick_s};
+  out.loop = {.ops_per_replay = per_op ? 1 : copies, .tick_s = gpu.replay_tick_s};
   return out;
 }
 

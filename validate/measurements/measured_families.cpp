@@ -127,6 +127,10 @@ TimingGpu timing_gpu_of_rows(const GpuSpec& gpu) {
   return t;
 }
 
+std::unique_ptr<TimeProblem> problem_on(const FamilyRows& family, const TimingGpu& gpu) {
+  return make_problem(family.rows.front()->table, RowSpan(family.rows).first(1), gpu);
+}
+
 FamilyIdentity fitted_family(const MeasurementRow& row) {
   if (is_collective(row.table)) return {.table = "collectives"};
   FamilyIdentity id{.table = std::string(to_string(row.table)),

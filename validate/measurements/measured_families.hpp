@@ -37,6 +37,9 @@ struct FamilyRows {
 std::vector<FamilyRows> group_families(const std::vector<MeasurementRow>& rows,
                                        const std::string& only_gpu = "");
 
+// The same family on another GPU, with one of its rows: for its constants.
+std::unique_ptr<TimeProblem> problem_on(const FamilyRows& family, const TimingGpu& gpu);
+
 FamilyIdentity fitted_family(const MeasurementRow& row);
 // "rtx_pro_6000_server/gemm_perf/torch_flow/bfloat16"
 std::string scored_family(const std::string& gpu, const MeasurementRow& row);

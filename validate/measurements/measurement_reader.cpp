@@ -4,9 +4,7 @@
 #include "validate/measurements/measurement_reader.hpp"
 
 #include <array>
-#include <cmath>
 #include <optional>
-#include <utility>
 
 #include "validate/csv.hpp"
 #include "validate/csv_text.hpp"

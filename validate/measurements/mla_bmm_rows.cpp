@@ -30,14 +30,14 @@ GemmShape projection(const MeasurementRow& row) {
 
 MeasuredGemm measured_projection(const MeasurementRow& row, const GemmTimeModel& model,
                                  const TimingGpu& gpu) {
-  const GemmImplementation& g = model.implementation();
   const GemmShape s = projection(row);
-  const double element = bytes_per_element(g.dtype);
-  const double touched = s.b * (s.n * s.k * element +
-                                s.m * s.k * (element + (g.quantizes() ? 2 : 0)) +
-                                s.m * s.n * kOutputBytesPerElement);
+  const GemmTensors t = model.tensors(s);
+  const double operands = model.implementation().quantizes() ? t.source + t.activations : t.all();
   MeasuredGemm out;
-  out.point = model.replayed_point(s, touched);
+  out.point = model.point(s, {.weight_bytes = t.all(),
+                              .activation_bytes = operands,
+                              .output_bytes = t.all(),
+                              .source_bytes = t.all()});
   out.loop = {.ops_per_replay = 1, .replays = kReplays, .tick_s = gpu.replay_tick_s};
   return out;
 }

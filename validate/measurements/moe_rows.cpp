@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of moe_perf -> prepared shapes of the expert-layer model: which implementation a kernel
-// source is, how its benchmark routed the tokens, which rows hold one layer a replay.
+#include "validate/measurements/moe_rows.hpp"
+
+#include <array>
 #include <charconv>
+#include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "arch/error.hpp"
+#include "model/families/moe/moe_library.hpp"
 #include "model/families/moe/moe_time.hpp"
-#include "validate/measurements/moe_rows.hpp"
 #include "validate/measurements/row_problems.hpp"
 
 namespace smtwin {
@@ -17,126 +20,150 @@ bool contains(std::string_view text, std::string_view word) {
   return text.find(word) != std::string_view::npos;
 }
 
-DataError row_error(const MeasurementRow& row, std::string_view what, std::string_view found,
-                    std::string_view allowed) {
-  return DataError("moe_perf, line " + std::to_string(row.line) + ": unknown " + std::string(what) +
-                   " \"" + std::string(found) + "\"; known: " + std::string(allowed));
+[[noreturn]] void refuse(const MeasurementRow& row, const std::string& column,
+                         const std::string& found, const std::string& expected) {
+  throw DataError("moe_perf line " + std::to_string(row.line) + ": " + column + ": found " + found +
+                  ", expected " + expected + "; leave the row out");
+}
+
+[[noreturn]] void refuse(const MeasurementRow& row, const std::string& column,
+                         std::string_view found, const std::string& expected) {
+  refuse(row, column, "\"" + std::string(found) + "\"", expected);
+}
+
+// A whole number from 1 to `most`.
+int count_in(const MeasurementRow& row, const std::string& column, double value, double most) {
+  if (!(value >= 1 && value <= most) || value != std::floor(value)) {
+    std::array<char, 32> text{};
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+    refuse(row, column, std::string(text.data(), end),
+           "a whole number from 1 to " + std::to_string(static_cast<long long>(most)));
+  }
+  return static_cast<int>(value);
+}
+
+MoeFramework framework_of(const MeasurementRow& row) {
+  if (row.framework == "VLLM" || row.framework == "vLLM") return MoeFramework::vllm;
+  if (row.framework == "SGLang") return MoeFramework::sglang;
+  if (row.framework == "TRTLLM") return MoeFramework::trtllm;
+  refuse(row, "framework", row.framework, "VLLM, SGLang or TRTLLM");
+}
+
+MoeKernel kernel_of(const MeasurementRow& row) {
+  const std::string_view source = row.kernel_source;
+  if (contains(source, "marlin")) return MoeKernel::marlin;
+  if (source == "moe_torch_flow_triton_fp8_block") return MoeKernel::triton_trtllm;
+  if (source == "sglang_fused_moe_triton") return MoeKernel::triton_sglang;
+  if (contains(source, "triton_tritonexperts")) return MoeKernel::triton_vllm;
+  if (contains(source, "oaitriton") || source == "moe_torch_flow") return MoeKernel::triton_kernels;
+  if (contains(source, "flashinfer_cutlass")) return MoeKernel::flashinfer;
+  if (source == "moe_torch_flow_cutlass" || source == "moe_torch_flow_nongated") {
+    return MoeKernel::cutlass;
+  }
+  refuse(row, "kernel_source", source,
+         "*marlin*, *flashinfer_cutlass*, *triton_tritonexperts*, *oaitriton*, "
+         "sglang_fused_moe_triton or moe_torch_flow[_cutlass|_nongated|_triton_fp8_block]");
+}
+
+MoeDtype dtype_of(const MeasurementRow& row) {
+  constexpr std::array<std::pair<std::string_view, MoeDtype>, 7> kNames{
+      {{"bfloat16", MoeDtype::bf16},
+       {"fp8", MoeDtype::fp8},
+       {"fp8_block", MoeDtype::fp8_block},
+       {"nvfp4", MoeDtype::nvfp4},
+       {"int4_wo", MoeDtype::int4},
+       {"w4a16_mxfp4", MoeDtype::mxfp4},
+       {"w4a8_mxfp4_mxfp8", MoeDtype::mxfp4_mxfp8}}};
+  for (const auto& [name, dtype] : kNames) {
+    if (row.dtype == name) return dtype;
+  }
+  refuse(row, "moe_dtype", row.dtype,
+         "bfloat16, fp8, fp8_block, nvfp4, int4_wo, w4a16_mxfp4 or w4a8_mxfp4_mxfp8");
+}
+
+double power_law_exponent(const MeasurementRow& row) {
+  if (row.distribution == "balanced") return 0;
+  constexpr std::string_view kPowerLaw = "power_law_";
+  double exponent = 0;
+  if (row.distribution.starts_with(kPowerLaw)) {
+    const std::string_view text = row.distribution.substr(kPowerLaw.size());
+    const char* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, exponent);
+    if (read.ec != std::errc() || read.ptr != end) exponent = 0;
+  }
+  constexpr double kSteepest = 10;
+  if (!(exponent > 0 && exponent <= kSteepest)) {
+    refuse(row, "distribution", row.distribution, "balanced or power_law_<exponent from 0 to 10>");
+  }
+  return exponent;
 }
 
 class MoeRowProblem : public TimeProblem {
  public:
   MoeRowProblem(RowSpan rows, const TimingGpu& gpu)
-      : how_(moe_implementation(*rows.front())), model_(gpu, how_) {
+      : model_(gpu, moe_implementation(*rows.front())) {
     MoeRouter router;
-    points_.reserve(rows.size());
+    work_.reserve(rows.size());
     for (const MeasurementRow* row : rows) {
-      const MoeShape shape = moe_shape(*row);
-      points_.push_back(model_.prepare(shape, router.route(moe_routing_request(*row, how_))));
-      points_.back().balanced = row->distribution == "balanced";
+      const RoutingRequest request = moe_routing_request(*row, model_.implementation());
+      work_.push_back(model_.prepare(moe_shape(*row), router.route(request)));
     }
   }
+
   const std::vector<ConstantSpec>& constants() const override { return model_.constants(); }
-  std::size_t size() const override { return points_.size(); }
+  std::size_t size() const override { return work_.size(); }
   double seconds(std::size_t i, std::span<const double> values, int& choice,
                  bool search) const override {
-    const MoePoint& p = points_[i];
-    return model_.seconds(p, values, CacheState::benchmark, choice, search) + (p.balanced ? model_.replay_s(values) : 0);
+    return model_.seconds(work_[i], values, CacheState::benchmark, choice, search);
   }
-  TimeParts parts(std::size_t, std::span<const double>) const override { return {}; }
+  TimeParts parts(std::size_t i, std::span<const double> values) const override {
+    return model_.parts(work_[i], values, CacheState::benchmark);
+  }
 
  private:
-  MoeImplementation how_;
   MoeTimeModel model_;
-  std::vector<MoePoint> points_;
+  std::vector<MoeWork> work_;
 };
 
 }  // namespace
 
 MoeImplementation moe_implementation(const MeasurementRow& row) {
-  MoeImplementation how;
-  const std::string_view fw = row.framework, source = row.kernel_source;
-  if (fw == "VLLM" || fw == "vLLM") {
-    how.framework = MoeFramework::vllm;
-  } else if (fw == "SGLang") {
-    how.framework = MoeFramework::sglang;
-  } else if (fw == "TRTLLM") {
-    how.framework = MoeFramework::trtllm;
-  } else {
-    throw row_error(row, "framework", fw, "VLLM, SGLang, TRTLLM");
-  }
-  if (contains(source, "marlin")) {
-    how.kernel = MoeKernel::marlin;
-  } else if (source == "moe_torch_flow_triton_fp8_block") {
-    how.kernel = MoeKernel::triton_trtllm;
-  } else if (source == "sglang_fused_moe_triton") {
-    how.kernel = MoeKernel::triton_sglang;
-  } else if (contains(source, "triton_tritonexperts")) {
-    how.kernel = MoeKernel::triton_vllm;
-  } else if (contains(source, "oaitriton") || source == "moe_torch_flow") {
-    how.kernel = MoeKernel::triton_kernels;
-  } else if (contains(source, "flashinfer_cutlass")) {
-    how.kernel = MoeKernel::flashinfer;
-  } else if (source == "moe_torch_flow_cutlass" || source == "moe_torch_flow_nongated") {
-    how.kernel = MoeKernel::cutlass;
-  } else {
-    throw row_error(row, "kernel_source", source,
-                    "*marlin*, *flashinfer_cutlass*, *triton_tritonexperts*, *oaitriton*, "
-                    "sglang_fused_moe_triton, moe_torch_flow[_cutlass|_nongated|_triton_fp8_block]");
-  }
-  const std::string_view d = row.dtype;
-  if (d == "bfloat16") {
-    how.dtype = MoeDtype::bf16;
-  } else if (d == "fp8") {
-    how.dtype = MoeDtype::fp8;
-  } else if (d == "fp8_block") {
-    how.dtype = MoeDtype::fp8_block;
-  } else if (d == "nvfp4") {
-    how.dtype = MoeDtype::nvfp4;
-  } else if (d == "int4_wo") {
-    how.dtype = MoeDtype::int4;
-  } else if (d == "w4a16_mxfp4") {
-    how.dtype = MoeDtype::mxfp4;
-  } else if (d == "w4a8_mxfp4_mxfp8") {
-    how.dtype = MoeDtype::mxfp4_mxfp8;
-  } else {
-    throw row_error(row, "moe_dtype", d,
-                    "bfloat16, fp8, fp8_block, nvfp4, int4_wo, w4a16_mxfp4, w4a8_mxfp4_mxfp8");
-  }
-  return how;
+  return {.framework = framework_of(row), .kernel = kernel_of(row), .dtype = dtype_of(row)};
 }
 
 MoeShape moe_shape(const MeasurementRow& row) {
-  return {.tokens = row.num_tokens,
-          .topk = row.topk,
-          .experts = row.num_experts,
-          .ep = row.moe_ep_size,
-          .tp = row.moe_tp_size,
-          .hidden = row.hidden_size,
-          .inter = row.inter_size,
-          .gated = moe_is_gated(row.hidden_size, row.inter_size)};
+  constexpr double kMostTokens = 1 << 24, kMostExperts = 1 << 14, kMostColumns = 1 << 20;
+  const int experts = count_in(row, "num_experts", row.num_experts, kMostExperts);
+  const int ep = count_in(row, "moe_ep_size", row.moe_ep_size, experts);
+  if (experts % ep != 0) {
+    refuse(row, "moe_ep_size", std::to_string(ep),
+           "a divisor of num_experts " + std::to_string(experts));
+  }
+  const int hidden = count_in(row, "hidden_size", row.hidden_size, kMostColumns);
+  const int inter = count_in(row, "inter_size", row.inter_size, kMostColumns);
+  return {.tokens = 1.0 * count_in(row, "num_tokens", row.num_tokens, kMostTokens),
+          .topk = 1.0 * count_in(row, "topk", row.topk, experts),
+          .experts = 1.0 * experts,
+          .ep = 1.0 * ep,
+          .tp = 1.0 * count_in(row, "moe_tp_size", row.moe_tp_size, inter),
+          .hidden = 1.0 * hidden,
+          .inter = 1.0 * inter,
+          .gated = moe_is_gated(hidden, inter)};
 }
 
 RoutingRequest moe_routing_request(const MeasurementRow& row, const MoeImplementation& how) {
   const MoeShape shape = moe_shape(row);
-  RoutingRequest request;
-  request.tokens = static_cast<std::int64_t>(row.num_tokens);
-  request.topk = static_cast<int>(row.topk);
-  request.experts = static_cast<int>(row.num_experts);
-  request.ep = static_cast<int>(row.moe_ep_size);
-  request.group = moe_group_limit(how, shape);
-  request.remote = moe_remote_pairs(how, shape);
-  constexpr std::string_view kPowerLaw = "power_law_";
-  if (row.distribution.starts_with(kPowerLaw)) {
-    const std::string_view text = row.distribution.substr(kPowerLaw.size());
-    std::from_chars(text.data(), text.data() + text.size(), request.power_law_exponent);
-  }
-  if (request.power_law_exponent <= 0 && row.distribution != "balanced") {
-    throw row_error(row, "distribution", row.distribution, "balanced, power_law_<exponent>");
-  }
-  return request;
+  return {.tokens = static_cast<std::int64_t>(shape.tokens),
+          .topk = static_cast<int>(shape.topk),
+          .experts = static_cast<int>(shape.experts),
+          .ep = static_cast<int>(shape.ep),
+          .power_law_exponent = power_law_exponent(row),
+          .group = moe_group_limit(how, shape),
+          .remote = moe_remote_pairs(how, shape)};
 }
 
 std::unique_ptr<TimeProblem> moe_row_problem(RowSpan rows, const TimingGpu& gpu) {
+  if (rows.empty()) throw DataError("moe_perf: no rows, expected at least one");
   return std::make_unique<MoeRowProblem>(rows, gpu);
 }
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <utility>
 
 namespace smtwin {
@@ -35,12 +34,6 @@ MemoryTraffic replayed_traffic(double bytes, double footprint_bytes, const Timin
           .cold = std::clamp((footprint_bytes / gpu.l2_bytes - full) / (gone - full), 0.0, 1.0)};
 }
 
-double norm_p(double a, double b, double p) {
-  const double large = std::max(a, b);
-  const double ratio = std::min(a, b) / large;
-  return ratio < 1e-9 ? large : large * std::pow(1 + std::pow(ratio, p), 1 / p);
-}
-
 ConstantSpec dram_rate_spec(const TimingGpu& gpu) {
   return {.name = "dram_rate",
           .unit = "B/s",
@@ -52,15 +45,19 @@ ConstantSpec dram_rate_spec(const TimingGpu& gpu) {
           .of_gpu = true};
 }
 
+double typical_l2_rate(const TimingGpu& gpu) {
+  constexpr double kBytesPerCycleAndSm = 24;
+  return kBytesPerCycleAndSm * gpu.sm_count * gpu.clock_hz;
+}
+
 ConstantSpec l2_rate_spec(const TimingGpu& gpu) {
-  // 32 B a cycle and SM is about what one SM can draw from the L2 while all do.
   return {.name = "l2_rate",
           .unit = "B/s",
           .meaning = "rate of KV bytes that the L2 still holds",
-          .prior = 16 * gpu.sm_count * gpu.clock_hz,
-          .log_sigma = 0.4,
-          .low = 1.05 * gpu.dram_bytes_per_s,
-          .high = 64 * gpu.sm_count * gpu.clock_hz,
+          .prior = typical_l2_rate(gpu),
+          .log_sigma = 0.3,
+          .low = 1.0 * gpu.dram_bytes_per_s,
+                .high = 128 * gpu.sm_count * gpu.clock_hz,
           .off = 1e18};
 }
 
@@ -72,16 +69,6 @@ ConstantSpec fixed_time_spec(double prior_s) {
           .log_sigma = 0.5,
           .low = 0.2e-6,
           .high = 30e-6};
-}
-
-ConstantSpec overlap_spec() {
-  return {.name = "overlap",
-          .unit = "1",
-          .meaning = "how well memory and CTA latency hide each other: exponent p of their norm",
-          .prior = 2,
-          .log_sigma = 0.4,
-          .low = 1.02,
-          .high = 10};
 }
 
 ConstantSpec activation_rate_spec(const TimingGpu& gpu) {
@@ -96,14 +83,13 @@ ConstantSpec activation_rate_spec(const TimingGpu& gpu) {
 }
 
 DecodeTime memory_and_latency(const MemoryTraffic& traffic, double l2_rate, double dram_rate,
-                              double latency_s, double exposed_s, double overlap,
-                              CacheState cache) {
+                              const CtaRounds& ctas, CacheState cache) {
   const double cold = cache == CacheState::cold ? 1 : traffic.cold;
   DecodeTime t;
   t.l2_s = traffic.bytes * (1 - cold) / l2_rate;
-  t.dram_s = traffic.bytes * cold / dram_rate;
-  t.latency_s = latency_s;
-  t.seconds = exposed_s + norm_p(t.l2_s + t.dram_s, std::max(latency_s - exposed_s, 1e-9), overlap);
+  t.dram_s = traffic.bytes * cold * traffic.dram_reads / dram_rate;
+  t.latency_s = ctas.latency_s;
+    t.seconds = ctas.start_s + std::hypot(t.l2_s + t.dram_s, ctas.latency_s - ctas.start_s);
   return t;
 }
 

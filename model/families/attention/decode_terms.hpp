@@ -2,10 +2,10 @@
 // What all decode-attention equations share: constants that a variant may lack, the share of KV
 // bytes that a replayed benchmark finds in the L2, and the meeting of memory and latency.
 //
-//   T = fixed + norm_p(memory, latency) + extra
-//   memory  = kv_bytes * ((1 - cold)/l2_rate + cold/dram_rate)
+//   T = fixed + start + hypot(memory, latency - start) + extra
+//   memory  = bytes * ((1 - cold)/l2_rate + cold/dram_rate)
 //   latency = rounds of CTAs * time of one CTA
-//   norm_p(a, b) = (a^p + b^p)^(1/p): p = 1 adds, large p takes the larger
+//   start   = prologue and epilogue of one CTA: the first one on each SM hides behind nothing
 #pragma once
 
 #include <span>
@@ -48,6 +48,12 @@ struct DecodeTime {
 struct MemoryTraffic {
   double bytes = 0;
   double cold = 1;  // share that comes from DRAM in the replayed benchmark
+  double dram_reads = 1;  // times that DRAM delivers a byte
+};
+
+struct CtaRounds {
+  double latency_s = 0;  // all rounds
+  double start_s = 0;    // prologue and epilogue of one CTA, part of its latency
 };
 
 // Share of a replayed working set that the L2 no longer holds: x^s / (1 + x^s) with
@@ -56,19 +62,16 @@ double cold_share(double bytes, double capacity_bytes, int sharpness);
 // `bytes` of traffic in a replay that touches `footprint_bytes`.
 MemoryTraffic replayed_traffic(double bytes, double footprint_bytes, const TimingGpu& gpu);
 
-// (a^p + b^p)^(1/p) for a, b > 0.
-double norm_p(double a, double b, double p);
-
 // Constants that every family has, with the same priors everywhere.
 ConstantSpec dram_rate_spec(const TimingGpu& gpu);
+// What all SMs together draw from the L2: 24 B a cycle and SM.
+double typical_l2_rate(const TimingGpu& gpu);
 ConstantSpec l2_rate_spec(const TimingGpu& gpu);
 ConstantSpec fixed_time_spec(double prior_s);
-ConstantSpec overlap_spec();
 ConstantSpec activation_rate_spec(const TimingGpu& gpu);
 
-// Time of the KV bytes and of the CTAs' rounds together.
+// Time of the bytes and of the CTAs' rounds together.
 DecodeTime memory_and_latency(const MemoryTraffic& traffic, double l2_rate, double dram_rate,
-                              double latency_s, double exposed_s, double overlap,
-                              CacheState cache);
+                              const CtaRounds& ctas, CacheState cache);
 
 }  // namespace smtwin

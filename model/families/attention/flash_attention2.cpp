@@ -19,9 +19,8 @@ constexpr double kPartialBytes = 8;     // FP32 written and read, per element an
 FlashAttention2::FlashAttention2(const TimingGpu& gpu, AttentionFamily) : gpu_(gpu) {
   dram_ = table_.add(dram_rate_spec(gpu));
   fixed_ = table_.add(fixed_time_spec(4e-6));
-  l2_ = table_.add(l2_rate_spec(gpu));
+  l2_.fixed = typical_l2_rate(gpu);
   activation_ = table_.add(activation_rate_spec(gpu));
-  overlap_ = table_.add(overlap_spec());
   start_ = table_.add({.name = "cta_start",
                        .unit = "s",
                        .meaning = "prologue and epilogue of one CTA",
@@ -111,7 +110,7 @@ double FlashAttention2::cta_s(double blocks, double bytes, std::span<const doubl
 DecodeTime FlashAttention2::time(const Work& w, std::span<const double> v,
                                  CacheState cache) const {
   const double latency = w.rounds * cta_s(w.blocks, w.token_bytes_of_cta, v);
-  DecodeTime t = memory_and_latency(w.traffic, l2_(v), dram_(v), latency, start_(v), overlap_(v), cache);
+  DecodeTime t = memory_and_latency(w.traffic, l2_(v), dram_(v), {latency, start_(v)}, cache);
   t.launch_s = overhead_s(w, v);
   t.seconds += t.launch_s;
   return t;

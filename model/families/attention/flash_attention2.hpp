@@ -45,7 +45,7 @@ class FlashAttention2 {
  private:
   TimingGpu gpu_;
   AttentionConstants table_;
-  AttentionConstant dram_, fixed_, l2_, activation_, overlap_, start_, block_, rate_,
+  AttentionConstant dram_, fixed_, l2_, activation_, start_, block_, rate_,
       combine_start_, combine_split_, copy_;
 };
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
 #include "model/families/attention/split_rules.hpp"
 
@@ -21,15 +20,6 @@ constexpr double kMaxPreparedBatch = 992;
 // SGLang runs a window of 8192 as chunked attention: no window, at most that many tokens.
 constexpr double kSglangChunk = 8192;
 constexpr double kSglangMixedValueDim = 128;  // of heads that are 192 wide
-
-double exposed_rounds(double r) {
-  static const char* m = std::getenv("EXPO");
-  if (!m) return 1;
-  const double k = std::atof(m + 1);
-  if (m[0] == 'm') return std::min(r, k);
-  if (m[0] == 'p') return std::pow(r, k);
-  return 1 + k * (1 - std::exp(-(r - 1) / k));
-}
 
 AttentionShape as_called(AttentionShape s, const AttentionFamily& f) {
   if (f.sglang() && s.window == kSglangChunk) {
@@ -76,8 +66,7 @@ FlashAttention3::FlashAttention3(const TimingGpu& gpu, AttentionFamily family)
   };
   dram_ = table_.add(dram_rate_spec(gpu));
   fixed_ = table_.add(fixed_time_spec(8e-6));
-  l2_ = table_.add(l2_rate_spec(gpu));
-  overlap_ = table_.add(overlap_spec());
+  l2_.fixed = typical_l2_rate(gpu);
   first_ = table_.add(time("first_block", "start of a tile with its first KV block, at D = 128",
                            3e-6, 0.1e-6, 15e-6));
   dim_power_ = table_.add(factor("dim_power", "power of D/128 that a block's time grows with",
@@ -237,8 +226,8 @@ double FlashAttention3::tile_s(const Work& w, double blocks, double further_byte
 DecodeTime FlashAttention3::time(const Work& w, std::span<const double> v,
                                  CacheState cache) const {
   const double latency = w.rounds * tile_s(w, w.blocks, w.further_bytes, v);
-  DecodeTime t = memory_and_latency(w.traffic, l2_(v), dram_(v), latency, tile_s(w, 1, 0, v) * exposed_rounds(w.rounds), overlap_(v), cache);
-  t.launch_s = overhead_s(w, v) + straggle_(v) * w.log_busy * (std::getenv("SD") ? std::exp(w.log_dim * dim_power_(v)) : 1);
+  DecodeTime t = memory_and_latency(w.traffic, l2_(v), dram_(v), {latency, tile_s(w, 1, 0, v)}, cache);
+  t.launch_s = overhead_s(w, v) + straggle_(v) * w.log_busy * std::exp(w.log_dim * dim_power_(v));
   t.seconds += t.launch_s;
   return t;
 }

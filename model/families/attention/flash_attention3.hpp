@@ -66,7 +66,7 @@ class FlashAttention3 {
   TimingGpu gpu_;
   AttentionFamily family_;
   AttentionConstants table_;
-  AttentionConstant dram_, fixed_, l2_, overlap_, first_, dim_power_, split_sequence_,
+  AttentionConstant dram_, fixed_, l2_, first_, dim_power_, split_sequence_,
       plain_sequence_, combine_start_, combine_split_, block_, rate_, rate_power_, two_groups_,
       straggle_, wide_, mixed_, edge_, narrow_edge_;
 };

@@ -60,7 +60,7 @@ FlashAttention4::Work FlashAttention4::work(const AttentionShape& s) const {
 DecodeTime FlashAttention4::time(const Work& w, std::span<const double> v,
                                  CacheState cache) const {
   DecodeTime t =
-      memory_and_latency(w.traffic, dram_(v), dram_(v), w.cta_bytes / rate_(v), 0, 2, cache);
+      memory_and_latency(w.traffic, dram_(v), dram_(v), {w.cta_bytes / rate_(v), 0}, cache);
   t.launch_s = fixed_(v) + w.combine_ctas * (combine_(v) + w.combine_ctas * combine_scan_(v)) +
                w.scanned * (sequence_(v) + w.scanned * sequence_scan_(v));
   t.seconds += t.launch_s;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "model/families/attention/split_rules.hpp"
 
@@ -11,6 +12,8 @@ namespace smtwin {
 namespace {
 
 constexpr double kBlockTokens = 64;
+constexpr double kLineBytes = 128;
+constexpr double kVllmLargestGraphBatch = 512;
 constexpr double kReferenceDim = 128;
 constexpr double kTensorMinGroup = 4;  // SGLang's BF16: below, the CUDA-core kernel
 
@@ -54,7 +57,6 @@ FlashInferDecode::FlashInferDecode(const TimingGpu& gpu, AttentionFamily family)
   dram_ = table_.add(dram_rate_spec(gpu));
   fixed_ = table_.add(fixed_time_spec(5e-6));
   l2_ = table_.add(l2_rate_spec(gpu));
-  overlap_ = table_.add(overlap_spec());
   combine_split_ = table_.add(time("combine_split", "merging, per chunk", 0.02e-6, 0.0005e-6, 1e-6));
   combine_ = table_.add(time("combine", "launch of the kernel that merges chunks", 1.5e-6, 0.005e-6, 10e-6));
   launch_ = table_.add(time("cta_launch", "per CTA of the grid", 4e-9, 0.05e-9, 30e-9));
@@ -67,6 +69,7 @@ FlashInferDecode::FlashInferDecode(const TimingGpu& gpu, AttentionFamily family)
                            .high = 2,
                            .off = 0});
   if (family.vllm()) {
+    graph_ = table_.add(time("graph_cta", "per CTA of a batch that runs from a captured graph", 2e-9, 0.05e-9, 30e-9));
     copy_ = table_.add(time("layout_copy", "output copied where there is more than one KV head", 1.5e-6,
                             0.05e-6, 5e-6));
   }
@@ -125,6 +128,12 @@ FlashInferDecode::Work FlashInferDecode::work(const AttentionShape& s) const {
   const double cache_bytes = s.batch * s.kv_heads * visible * w.token_bytes;
   const double all = cache_bytes + w.moved_bytes;
   w.traffic = replayed_traffic(all, all, gpu_);
+  // Two heads of a token share a 128-byte line. The grid runs head by head: in large batches the
+  // second head's CTA comes when the line is gone.
+  if (s.kv_heads > 1 && s.head_dim * family_.kv_element_bytes() < kLineBytes) {
+    w.traffic.dram_reads = 1 + std::min(1.0, s.batch * tiles / (gpu_.sm_count * w.ctas_per_sm));
+  }
+  w.graph_ctas = family_.vllm() && s.batch <= kVllmLargestGraphBatch ? w.ctas : 0;
   return w;
 }
 
@@ -136,8 +145,7 @@ DecodeTime FlashInferDecode::time(const Work& w, std::span<const double> v,
   const double rounds = w.kernel == Kernel::cuda_core
                             ? half_rounds(w.ctas / gpu_.sm_count / k.per_sm(v))
                             : ceil_ratio(w.ctas, gpu_.sm_count * w.ctas_per_sm);
-  DecodeTime t = memory_and_latency(w.traffic, l2_(v), dram_(v), rounds * cta + w.ctas * launch_(v),
-                                    start, overlap_(v), cache);
+  DecodeTime t = memory_and_latency(w.traffic, l2_(v), dram_(v), {rounds * cta + w.ctas * launch_(v) + w.graph_ctas * graph_(v), start}, cache);
   t.launch_s = fixed_(v) + (w.splits > 1 ? combine_(v) + w.splits * combine_split_(v) : 0) + (w.layout_copy ? copy_(v) : 0);
   t.seconds += t.launch_s;
   return t;

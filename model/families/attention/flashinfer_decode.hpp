@@ -19,7 +19,7 @@ class FlashInferDecode {
   struct Work {
     Kernel kernel = Kernel::tensor16;
     double splits = 1;
-    double ctas = 1;
+    double ctas = 1, graph_ctas = 0;
     double ctas_per_sm = 2;
     double tokens = 0;  // of one CTA, whole blocks
     double token_bytes = 0, steps = 0;
@@ -43,7 +43,7 @@ class FlashInferDecode {
   TimingGpu gpu_;
   AttentionFamily family_;
   AttentionConstants table_;
-  AttentionConstant dram_, fixed_, l2_, core_step_, combine_split_, overlap_, combine_, launch_, dim_power_, copy_;
+  AttentionConstant dram_, fixed_, l2_, core_step_, combine_split_, combine_, launch_, dim_power_, copy_, graph_;
   KernelConstants kernels_[3];
 };
 

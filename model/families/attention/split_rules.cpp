@@ -70,14 +70,15 @@ double xqa_splits(double units, double kv_tokens, double sm_count) {
 
 MmhaLaunch mmha_launch(double units, double head_dim, double kv_tokens, double sm_count,
                        double small_ctas_per_sm) {
-  constexpr double kSmallThreads = 256, kMaxThreads = 1024, kKeysPerThread = 8;
+  constexpr double kSmallThreads = 256, kKeysPerThread = 8;
   const double lanes = head_dim <= 64 ? 8 : head_dim <= 128 ? 16 : 32;
   const double room = std::min(ceil_ratio(sm_count * small_ctas_per_sm, units), small_ctas_per_sm);
-  const double threads = room >= 4 ? 4 * kSmallThreads : room >= 2 ? 2 * kSmallThreads
-                                                                   : kSmallThreads;
+  const double growth = room >= 4 ? 4 : room >= 2 ? 2 : 1;
+  const double threads = growth * kSmallThreads;
   MmhaLaunch launch;
-  launch.ctas_per_sm = kMaxThreads / threads;
-  const double most = ceil_ratio(kv_tokens, threads / lanes * kKeysPerThread);
+  launch.ctas_per_sm = std::floor(small_ctas_per_sm / growth);
+  launch.threads = threads;
+  const double most = std::floor(kv_tokens / (threads / lanes * kKeysPerThread)) + 1;
   launch.splits = std::clamp(ceil_ratio(sm_count * launch.ctas_per_sm, units), 1.0, most);
   return launch;
 }

@@ -28,6 +28,7 @@ double xqa_splits(double units, double kv_tokens, double sm_count);
 // grid leaves room, then KV parts fill the SMs once.
 struct MmhaLaunch {
   double ctas_per_sm = 1;
+  double threads = 256;
   double splits = 1;
 };
 MmhaLaunch mmha_launch(double units, double head_dim, double kv_tokens, double sm_count,

@@ -18,8 +18,8 @@ constexpr double kVllmSegments = 16;
 constexpr double kVllmMaxPlainGrid = 128;  // B*Hk up to which vLLM cuts segments
 constexpr double kSglangChunk = 8192;      // a label of chunked attention; the full range is read
 constexpr double kSglangMixedValueDim = 128;
-constexpr double kHopperNearShare = 0.40, kNearShare = 0.45;
-constexpr int kNearSharpness = 6;
+constexpr double kSglangCtasPerSm = 4, kVllmCtasPerSm = 3;  // inferred from rows
+constexpr double kReferenceDim = 128, kReferenceBytes = 512;
 
 double half_rounds(double waves) {
   return waves > 1 ? 0.5 * waves + 0.5 * std::ceil(waves) : 1;
@@ -40,66 +40,38 @@ TritonDecode::TritonDecode(const TimingGpu& gpu, AttentionFamily family)
                         .high = high,
                         .off = 0};
   };
-  const auto rate = [](std::string name, const char* meaning, double prior) {
-    return ConstantSpec{.name = std::move(name),
-                        .unit = "B/s",
-                        .meaning = meaning,
-                        .prior = prior,
-                        .log_sigma = 0.6,
-                        .low = prior / 30,
-                        .high = prior * 30,
-                        .off = 1e18};
-  };
-  const auto per_sm = [](std::string name, const char* meaning) {
+  const auto number = [](std::string name, const char* meaning, double prior, double low, double high, double off) {
     return ConstantSpec{.name = std::move(name),
                         .unit = "1",
                         .meaning = meaning,
-                        .prior = 4,
-                        .log_sigma = 0.5,
-                        .low = 0.4,
-                        .high = 16};
+                        .prior = prior,
+                        .log_sigma = 0.6,
+                        .low = low,
+                        .high = high,
+                        .off = off};
   };
   dram_ = table_.add(dram_rate_spec(gpu));
   fixed_ = table_.add(fixed_time_spec(3e-6));
   l2_ = table_.add(l2_rate_spec(gpu));
   activation_ = table_.add(activation_rate_spec(gpu));
-  overlap_ = table_.add(overlap_spec());
   launch_ = table_.add(time("cta_launch", "per CTA of the grid", 1e-9, 0.05e-9, 30e-9));
-  far_.fixed = 0;
-  if (!gpu.hopper()) {
-    far_ = table_.add({.name = "far_l2",
-                       .unit = "1",
-                       .meaning = "more time per token beyond the near part of the L2",
-                       .prior = 0.25,
-                       .log_sigma = 0.6,
-                       .low = 0.005,
-                       .high = 2,
-                       .off = 0});
-  }
-  grouped_.start = table_.add(time("start", "a grouped CTA without its KV", 4e-6, 0.05e-6, 30e-6));
-  grouped_.rate = table_.add(rate("rate", "KV bytes that a grouped CTA takes in", 20e9));
-  if (!gpu.hopper()) {
-    grouped_.token = table_.add(time("token", "per token of a grouped CTA", 8e-9, 0.05e-9, 60e-9));
-  }
-  grouped_.per_sm = table_.add(per_sm("per_sm", "grouped CTAs that share an SM"));
+  far_ = table_.add(number("dram_latency", "more time of a token whose KV comes from DRAM", 0.7, 0.02, 3, 0));
+  grouped_.start = table_.add(time("start", "a CTA without its KV", 3.5e-6, 0.05e-6, 30e-6));
+  growth_.fixed = 0.025;
+  token_power_.fixed = 0.65;
+  if (family.sglang()) growth_ = table_.add(number("dim_growth", "share that a CTA's start grows by with (D/128)^2", 0.04, 0.001, 1, 0));
+  grouped_.token = table_.add(time("token", "a token of 512 bytes in a grouped CTA", 40e-9, 1e-9, 400e-9));
+  if (family.sglang()) token_power_ = table_.add(number("token_power", "power of a token's bytes that its time grows with", 0.7, 0.05, 1.5, 0));
   single_ = grouped_;
-  padded_.fixed = 1;
+  odd_.fixed = 1;
   if (family.sglang()) {
-    if (gpu.sm120()) {
-      padded_ = table_.add({.name = "padded_dim",
-                          .unit = "1",
-                          .meaning = "time of a 192-wide CTA, computed 256 wide",
-                          .prior = 1.5,
-                          .log_sigma = 0.4,
-                          .low = 0.5,
-                          .high = 6,
-                          .off = 1});
-    }
-    single_.start = table_.add(time("single_start", "a CTA of one query head without its KV", 5e-6,
+    single_.start = table_.add(time("single_start", "a CTA of one query head without its KV", 4e-6,
                                     0.05e-6, 30e-6));
-    single_.rate = table_.add(rate("single_rate", "KV bytes that a CTA of one query head takes in", 12e9));
-    single_.token = {};
-    single_.per_sm = table_.add(per_sm("single_per_sm", "CTAs of one query head that share an SM"));
+    single_.token = table_.add(time("single_token", "a token of 512 bytes in a CTA of one query head", 40e-9, 1e-9, 400e-9));
+    if (gpu.sm120()) {
+      mixed_ = table_.add(time("mixed_dims", "separate K and V writes of 192/128-wide heads", 6e-6, 0.1e-6, 15e-6));
+      odd_ = table_.add(number("single_192", "time of a token of 192-wide heads in a CTA of one query head", 1.5, 0.5, 5, 1));
+    }
   } else {
     combine_ = table_.add(time("combine", "launch of the kernel that combines segments", 2e-6, 0.005e-6,
                                10e-6));
@@ -120,35 +92,41 @@ TritonDecode::Work TritonDecode::work(const AttentionShape& shape) const {
   if (sglang) {
     w.splits = sglang_triton_splits(units, visible, gpu_.sm_count, kSglangMaxSplits);
     w.launched = units * std::max(w.splits, kSglangMaxSplits);
+    w.tokens = ceil_ratio(ceil_ratio(visible, w.splits), kBlockTokens) * kBlockTokens;
   } else {
-    w.splits = segmented ? std::min(kVllmSegments, ceil_ratio(visible, kBlockTokens)) : 1;
+    // Segments divide the whole context; those outside the window leave at once.
+    const double tiles = ceil_ratio(s.kv_tokens, kBlockTokens);
+    const double first = std::floor((s.kv_tokens - visible) / kBlockTokens);
+    const double per_segment = segmented ? ceil_ratio(tiles, kVllmSegments) : tiles;
+    w.splits = std::floor((tiles - 1) / per_segment) - std::floor(first / per_segment) + 1;
     w.launched = units * (segmented ? kVllmSegments : 1);
+    w.tokens = std::min(per_segment, tiles - first) * kBlockTokens;
+    w.combine = segmented;
   }
   w.ctas = units * w.splits;
-  w.tokens = ceil_ratio(ceil_ratio(visible, w.splits), kBlockTokens) * kBlockTokens;
-  const bool mixed = sglang && s.head_dim == 192;
-  w.token_bytes = (s.head_dim + (mixed ? kSglangMixedValueDim : s.head_dim)) * family_.kv_element_bytes();
-  w.padded = mixed;
+  w.mixed_dims = sglang && s.head_dim == 192;
+  const double token_bytes = (s.head_dim + (w.mixed_dims ? kSglangMixedValueDim : s.head_dim)) * family_.kv_element_bytes();
+  w.log_bytes = std::log(token_bytes / kReferenceBytes);
+  w.dim2 = s.head_dim * s.head_dim / (kReferenceDim * kReferenceDim);
   const double width = s.batch * s.head_dim;
   w.moved_bytes = width * 2 * (s.q_heads + s.kv_heads) * 2;
   if (w.splits > 1) w.moved_bytes += width * s.q_heads * w.splits * 4;
-  const double cache_bytes = s.batch * s.kv_heads * visible * w.token_bytes;
+  const double cache_bytes = s.batch * s.kv_heads * visible * token_bytes;
   w.traffic = replayed_traffic(cache_bytes, cache_bytes + w.moved_bytes, gpu_);
-  w.far = cold_share(w.traffic.bytes, (gpu_.hopper() ? kHopperNearShare : kNearShare) * gpu_.l2_bytes,
-                     kNearSharpness);
   return w;
 }
 
 DecodeTime TritonDecode::time(const Work& w, std::span<const double> v, CacheState cache) const {
   const KernelConstants& k = w.single_head ? single_ : grouped_;
-  const double far = cache == CacheState::cold ? 1 : w.far;
-  double cta = k.start(v) +
-               w.tokens * (k.token(v) + w.token_bytes / k.rate(v)) * (1 + far_(v) * far);
-  if (w.padded) cta *= padded_(v);
-  const double rounds = half_rounds(w.ctas / gpu_.sm_count / k.per_sm(v));
-  DecodeTime t = memory_and_latency(w.traffic, l2_(v), dram_(v), rounds * cta + w.launched * launch_(v),
-                                    k.start(v), overlap_(v), cache);
-  t.launch_s = fixed_(v) + (w.splits > 1 ? combine_(v) : 0) + w.moved_bytes / activation_(v);
+  const double cold = cache == CacheState::cold ? 1 : w.traffic.cold;
+  const double start = k.start(v) * (1 + growth_(v) * w.dim2);
+  double token = k.token(v) * std::exp(w.log_bytes * token_power_(v)) * (1 + far_(v) * cold);
+  if (w.single_head && w.mixed_dims) token *= odd_(v);
+  const double ctas_per_sm = family_.sglang() ? kSglangCtasPerSm : kVllmCtasPerSm;
+  const double rounds = half_rounds(w.ctas / (gpu_.sm_count * ctas_per_sm));
+  DecodeTime t = memory_and_latency(w.traffic, l2_(v), dram_(v),
+                                    {rounds * (start + w.tokens * token) + w.launched * launch_(v), start}, cache);
+  t.launch_s = fixed_(v) + (w.combine ? combine_(v) : 0) + (w.mixed_dims ? mixed_(v) : 0) + w.moved_bytes / activation_(v);
   t.seconds += t.launch_s;
   return t;
 }

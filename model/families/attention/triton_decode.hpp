@@ -19,9 +19,10 @@ class TritonDecode {
     double splits = 1;
     double ctas = 1;
     double launched = 1;  // CTAs, including those that exit at once
-    double tokens = 0, token_bytes = 0;
-    double far = 0;
-    bool padded = false;
+    double tokens = 0;    // of one CTA, whole blocks
+    double log_bytes = 0;  // ln(bytes of a token / those of 128-wide BF16 heads)
+    double dim2 = 1;       // (D / 128)^2
+    bool mixed_dims = false, combine = false;
     double moved_bytes = 0;
     MemoryTraffic traffic;
   };
@@ -34,13 +35,14 @@ class TritonDecode {
 
  private:
   struct KernelConstants {
-    AttentionConstant start, rate, token, per_sm;
+    AttentionConstant start, token;
   };
 
   TimingGpu gpu_;
   AttentionFamily family_;
   AttentionConstants table_;
-  AttentionConstant dram_, fixed_, l2_, activation_, overlap_, combine_, launch_, far_, padded_;
+  AttentionConstant dram_, fixed_, l2_, activation_, combine_, launch_, far_, mixed_, growth_,
+      token_power_, odd_;
   KernelConstants grouped_, single_;
 };
 

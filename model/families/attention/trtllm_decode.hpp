@@ -21,13 +21,13 @@ class TrtllmDecode {
     Kernel kernel = Kernel::xqa;
     double splits = 1;
     double ctas = 1;
-    double ctas_per_sm = 1;  // MMHA
+    double ctas_per_sm = 1;
+    double threads = 1024;     // MMHA
+    double empty_ctas = 0;  // XQA CTAs whose part lies outside the window
     double blocks = 1;
     double cta_bytes = 0;
-    double log_dim = 0;
+    double log_dim = 0, dim2 = 1;
     double further_head_tiles = 0;  // of 8 query heads
-    bool many_heads = false;        // more than 16 query heads a KV head
-    bool whole_rounds = false;
     double moved_bytes = 0;
     MemoryTraffic traffic;
   };
@@ -40,15 +40,15 @@ class TrtllmDecode {
   Kernel kernel(const AttentionShape& shape) const;
 
  private:
-  double exposed_s(const Work& w, std::span<const double> v) const;
-  double latency_s(const Work& w, std::span<const double> v) const;
+  double ctas_per_sm(Kernel kernel, const AttentionShape& shape) const;
+  CtaRounds ctas(const Work& w, std::span<const double> v) const;
 
   TimingGpu gpu_;
   AttentionFamily family_;
   AttentionConstants table_;
-  AttentionConstant dram_, fixed_, l2_, activation_, overlap_, combine_, combine_split_, dim_power_,
-      xqa_start_, xqa_block_, xqa_rate_, xqa_heads_, xqa_per_sm_, mmha_start_, mmha_rate_,
-      mmha_combine_, gmma_start_, gmma_block_, gmma_per_sm_, gmma_heads_;
+  AttentionConstant dram_, fixed_, l2_, activation_, combine_, combine_split_, dim_power_,
+      xqa_start_, xqa_block_, block_power_, xqa_heads_, mmha_start_, mmha_rate_,
+      mmha_combine_, gmma_start_, gmma_block_, gmma_heads_;
 };
 
 }  // namespace smtwin

@@ -2,7 +2,6 @@
 #include "model/families/collectives/collective_plan.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "arch/error.hpp"
 

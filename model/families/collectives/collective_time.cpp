@@ -11,7 +11,7 @@ namespace {
 // 0.5 and 1 GiB), the same share of the datasheet rate on both GPUs.
 constexpr double kCopyShareOfDram = 0.885;
 
-// Sum of three kinds of time, kept apart for the explanation.
+// The kinds of time of one path, kept apart for the explanation; they add up.
 struct Terms {
   double launch_s = 0;
   double latency_s = 0;

@@ -14,23 +14,24 @@
 namespace smtwin {
 
 struct GemmConstants {
-  double op_s = 0;                     // launch gap, prologue, drain of the whole operation
-  double tensor_flops_per_s = 1e15;    // of the chip on padded tiles
-  double step_s = 0;                   // shortest time of 128 elements of K in one CTA
-  double cold_step_s = 0;              // the same when operands come from DRAM
-  double tile_s = 0;                   // prologue and epilogue of a tile
+  double op_s = 0;                   // launch gap, prologue, drain of the whole operation
+  double tensor_flops_per_s = 1e15;  // of the chip on padded tiles
+  double step_s = 0;                 // shortest time of 128 elements of K in one CTA
+  double cold_step_s = 0;            // the same when operands come from DRAM
+  double loaded_step_s = 0;          // the same when many SMs are busy
+  double tile_s = 0;                 // prologue and epilogue of a tile
   double dram_bytes_per_s = 1e12;
-  double l2_bytes_per_s = 1e13;        // L2 -> all SMs
-  double sm_l2_bytes_per_s = 1e30;     // L2 -> one SM
-  double output_bytes_per_s = 1e30;    // exposed output writes
-  double spill_factor = 1;
-  double split_s = 0;                  // split-K: fixed cost of the reduction
-  double power_loss = 0;               // of clock in a kernel long enough for the power limit
-  double padded_rows_per_s = 1e30;     // rows beyond M, each once per K step
-  double quant_bytes_per_s = 1e30;     // activation quantization, byte bound
-  double quant_row_s = 0;              // activation quantization, row bound
-  double replay_s = 0;                 // instrument: fixed cost of one graph replay
-  double host_s = 0;                   // instrument: host time of an operation without a graph
+  double l2_bytes_per_s = 1e13;      // L2 -> all SMs
+  double sm_l2_bytes_per_s = 1e30;   // L2 -> one SM
+  double output_bytes_per_s = 1e30;  // exposed output writes
+  double large_tile_factor = 1;      // on the tensor time of large tiles outside clusters
+  double split_s = 0;                // split-K: fixed cost of the reduction
+  double power_loss = 0;             // of clock in a kernel long enough for the power limit
+  double padded_rows_per_s = 1e30;   // rows beyond M, each once per K step
+  double quant_bytes_per_s = 1e30;   // activation quantization, byte bound
+  double quant_row_s = 0;            // activation quantization, row bound
+  double replay_s = 0;               // instrument: fixed cost of one graph replay
+  double host_s = 0;                 // instrument: host time of an operation without a graph
 };
 
 class GemmConstantList {

@@ -76,13 +76,15 @@ void use_fp8_block(GemmImplementation& g, const TimingGpu& gpu, const std::strin
   if (!gpu.hopper()) {
     g.library = "block-scaled FP8";
     g.rule = trtllm_fp8_block_tile_sm120;
+    g.cold_step_latency = false;
+    g.loaded_step_latency = true;
   } else if (g.framework == ServingFramework::trtllm || contains(source, "flashinfer")) {
-    g.library = "block-scaled FP8 (swapped DeepGEMM)";
+    g.library = "first DeepGEMM, swapped below 32 rows";
     g.rule = trtllm_fp8_block_tile_sm90;
   } else {
     g.library = contains(source, "cutlass") ? "CUTLASS block-scaled FP8" : "DeepGEMM";
     g.rule = deepgemm_tile_sm90;
-    g.spilling_tiles = true;
+    g.slow_large_tiles = g.framework == ServingFramework::sglang;
   }
 }
 
@@ -127,8 +129,12 @@ GemmImplementation gemm_implementation(std::string_view framework, std::string_v
         use_cutlass_fp8(g, gpu);
       }
       break;
-    case GemmDtype::fp8_block: use_fp8_block(g, gpu, source); break;
-    case GemmDtype::nvfp4: use_nvfp4(g); break;
+    case GemmDtype::fp8_block:
+      use_fp8_block(g, gpu, source);
+      break;
+    case GemmDtype::nvfp4:
+      use_nvfp4(g);
+      break;
   }
   g.replay_cost = trtllm;
   return g;
@@ -152,6 +158,7 @@ GemmImplementation mla_bmm_implementation(std::string_view framework,
       g.library = "block-scaled FP8";
       g.candidates = {};
       g.rule = trtllm_fp8_block_tile_sm120;
+      g.loaded_step_latency = true;
     }
   }
   return g;

@@ -31,17 +31,18 @@ struct GemmImplementation {
   // The activations are quantized by a kernel of their own in front of the GEMM.
   bool quantizes() const { return dtype != GemmDtype::bf16; }
   // That kernel handles a row's heads together: its row-bound time counts tokens, not tokens x
-  // heads; and it runs after, not beside, the byte-bound part.
+  // heads.
   bool quantizes_whole_tokens = false;
 
   // Effects of this kernel; the others are absent from its constants.
-  bool step_latency = true;       // time of a dependent K step
-  bool cold_step_latency = true;  // a longer one when operands come from DRAM
-  bool sm_l2_rate = true;         // L2 -> one SM can bind
-  bool output_rate = true;        // writes are not hidden behind the next tile
-  bool padded_rows = false;       // rows beyond M in the last tile cost time (TMA boxes)
+  bool step_latency = true;          // time of a dependent K step
+  bool cold_step_latency = true;     // a longer one when operands come from DRAM
+  bool loaded_step_latency = false;  // a longer one when many SMs are busy
+  bool sm_l2_rate = true;            // L2 -> one SM can bind
+  bool output_rate = true;           // writes are not hidden behind the next tile
+  bool padded_rows = false;          // rows beyond M in the last tile cost time (TMA boxes)
   bool split_k = false;
-  bool spilling_tiles = false;
+  bool slow_large_tiles = false;  // 128x192 and 256x128 without a cluster
   bool power_limit = false;
   bool replay_cost = false;  // a fixed cost per graph replay was seen
   bool host_timed = false;   // the rows were timed without a CUDA graph

@@ -17,15 +17,19 @@ enum class GemmDtype : std::uint8_t { bf16, fp8, fp8_block, nvfp4 };
 // Activations and weights have the same format. NVFP4: 4 bits and one 8-bit scale for 16 elements.
 constexpr double bytes_per_element(GemmDtype dtype) {
   switch (dtype) {
-    case GemmDtype::bf16: return 2.0;
+    case GemmDtype::bf16:
+      return 2.0;
     case GemmDtype::fp8:
-    case GemmDtype::fp8_block: return 1.0;
-    case GemmDtype::nvfp4: return 0.5 + 1.0 / 16;
+    case GemmDtype::fp8_block:
+      return 1.0;
+    case GemmDtype::nvfp4:
+      return 0.5 + 1.0 / 16;
   }
   return 2.0;
 }
 
 inline constexpr double kOutputBytesPerElement = 2;  // bf16
+inline constexpr double kSourceBytesPerElement = 2;  // activations before quantization
 
 // Exact for the counts that occur here (below 2^53); std::ceil is a call without SSE4.1.
 constexpr double ceil_count(double x) {

@@ -18,18 +18,20 @@ GemmTile nvfp4_tile_sm120(const GemmShape& shape, double sm_count);
 GemmTile vllm_fp8_tile_sm120(const GemmShape& shape, double sm_count);
 GemmTile vllm_fp8_tile_sm90(const GemmShape& shape, double sm_count);
 
-// [read] SGLang's CUTLASS FP8 GEMM (fp8_scaled_mm of sgl-kernel).
+// [inferred] SGLang's CUTLASS FP8 GEMM (fp8_scaled_mm of sgl-kernel). The dispatch of earlier
+// releases, read in its source, fits the rows worse than vLLM's ladder does.
 GemmTile sglang_fp8_tile_sm120(const GemmShape& shape, double sm_count);
 GemmTile sglang_fp8_tile_sm90(const GemmShape& shape, double sm_count);
 
 // [inferred] TensorRT-LLM's block-scaled FP8 GEMM on SM120; its batched form is the same kernel.
 GemmTile trtllm_fp8_block_tile_sm120(const GemmShape& shape, double sm_count);
 
-// [read] DeepGEMM on SM90: the tile with the fewest waves, then the fullest last wave, then the
-// least padding.
+// [read] DeepGEMM on SM90 (heuristics/sm90.hpp, 2026): legal tiles and clusters of up to two CTAs,
+// the least cycles by the library's cost function. Clusters only share loads; they pad nothing.
 GemmTile deepgemm_tile_sm90(const GemmShape& shape, double sm_count);
 
-// [inferred] TensorRT-LLM's copy of DeepGEMM: up to 32 rows it swaps the operands.
+// [read] TensorRT-LLM's and FlashInfer's copy of the first DeepGEMM: the tile with the fewest
+// waves, then the fullest last wave, then the smallest; swapped operands below 32 rows.
 GemmTile trtllm_fp8_block_tile_sm90(const GemmShape& shape, double sm_count);
 
 }  // namespace smtwin

@@ -10,9 +10,12 @@
 namespace smtwin {
 namespace {
 
-constexpr double kStepElements = 128;     // to which step_s refers
+constexpr double kStepElements = 128;       // to which step_s refers
 constexpr double kPowerLimitTime = 1.5e-3;  // a kernel this long feels half of the power limit
 constexpr double kPartialSumBytes = 4;
+constexpr double kLoadedShareOfSms = 0.1;  // half way from step_s to loaded_step_s
+constexpr double kLargeTileOutputs = 128 * 192;
+constexpr double kTileOutputs = 128 * 128;  // to which tile_s refers
 
 double norm(int p, double a, double b, double c, double d) {
   const double a2 = a * a, b2 = b * b, c2 = c * c, d2 = d * d;
@@ -43,31 +46,39 @@ GemmTimeModel::GemmTimeModel(const TimingGpu& gpu, std::string_view framework,
                              std::string_view kernel_source, std::string_view dtype)
     : GemmTimeModel(gemm_implementation(framework, kernel_source, dtype, gpu), gpu) {}
 
-GemmPoint GemmTimeModel::replayed_point(const GemmShape& s, double replayed_bytes) const {
+GemmTensors GemmTimeModel::tensors(const GemmShape& s) const {
+  const double element = bytes_per_element(implementation_.dtype);
+  GemmTensors t;
+  t.weights = s.b * s.n * s.k * element;
+  t.activations = s.b * s.m * s.k * element;
+  t.outputs = s.b * s.m * s.n * kOutputBytesPerElement;
+  if (implementation_.quantizes()) t.source = s.b * s.m * s.k * kSourceBytesPerElement;
+  return t;
+}
+
+GemmPoint GemmTimeModel::point(const GemmShape& s, const GemmReuse& reuse) const {
   GemmPoint p;
   p.shape = s;
-  const double element = bytes_per_element(implementation_.dtype);
-  p.weight_bytes = s.b * s.n * s.k * element;
-  p.activation_bytes = s.b * s.m * s.k * element;
-  p.output_bytes = s.b * s.m * s.n * kOutputBytesPerElement;
+  p.bytes = tensors(s);
   if (implementation_.quantizes()) {
-    p.quant_bytes = s.b * s.m * s.k * (2 + element);
+    p.quant_bytes = p.bytes.source + p.bytes.activations;
     p.quant_rows = implementation_.quantizes_whole_tokens ? s.m : s.b * s.m;
   }
-  p.weight_miss = p.activation_miss = 1 - l2_.hit(replayed_bytes);
-  p.dram_read_bytes = p.weight_miss * (p.weight_bytes + p.activation_bytes);
-  p.dram_bytes = p.dram_read_bytes + p.weight_miss * p.output_bytes;
+  p.weight_miss = 1 - l2_.hit(reuse.weight_bytes);
+  p.source_miss = 1 - l2_.hit(reuse.source_bytes);
+  p.dram_read_bytes =
+      p.weight_miss * p.bytes.weights + (1 - l2_.hit(reuse.activation_bytes)) * p.bytes.activations;
+  p.dram_bytes = p.dram_read_bytes + (1 - l2_.hit(reuse.output_bytes)) * p.bytes.outputs;
   if (implementation_.rule) p.rule_tile = implementation_.rule(s, sm_count_);
   return p;
 }
 
 GemmPoint GemmTimeModel::cold_point(const GemmShape& s) const {
-  GemmPoint p = replayed_point(s, 0);
-  p.activation_miss = 1 - l2_.hit(p.activation_bytes + p.output_bytes);
-  p.weight_miss = 1;
-  p.dram_read_bytes = p.weight_bytes + p.activation_miss * p.activation_bytes;
-  p.dram_bytes = p.dram_read_bytes + p.activation_miss * p.output_bytes;
-  return p;
+  const GemmTensors t = tensors(s);
+  return point(s, {.weight_bytes = std::numeric_limits<double>::infinity(),
+                   .activation_bytes = t.activations + t.source,
+                   .output_bytes = t.outputs,
+                   .source_bytes = t.source});
 }
 
 GemmTimeModel::Bounds GemmTimeModel::bounds(const GemmPoint& p, const GemmTile& t,
@@ -77,21 +88,28 @@ GemmTimeModel::Bounds GemmTimeModel::bounds(const GemmPoint& p, const GemmTile& 
   const double element = bytes_per_element(implementation_.dtype);
   const double k_of_sm = w.per_sm * w.steps * t.block_k;
   const double cold = std::max(c.cold_step_s, c.step_s);
-  const double step = c.step_s + (cold - c.step_s) * p.weight_miss;
+  const double busy = w.ctas / (kLoadedShareOfSms * sm_count_);
+  const double busy4 = busy * busy * busy * busy;
+  const double loaded = std::max(c.loaded_step_s, c.step_s);
+  const double step =
+      c.step_s + (cold - c.step_s) * p.weight_miss + (loaded - c.step_s) * busy4 / (1 + busy4);
   Bounds b;
   b.mma = k_of_sm * 2 * t.block_m * t.block_n * sm_count_ / c.tensor_flops_per_s;
-  if (implementation_.spilling_tiles && t.cluster_m * t.cluster_n == 1 && t.block_m * t.block_n >= 128 * 192) b.mma *= c.spill_factor;
+  const bool alone = t.cluster_m * t.cluster_n == 1;
+  if (alone && t.block_m * t.block_n >= kLargeTileOutputs) b.mma *= c.large_tile_factor;
   b.step = w.rounds * w.steps * (t.block_k / kStepElements) * step;
   b.sm = k_of_sm * (t.block_m + t.block_n) * element / c.sm_l2_bytes_per_s;
-  b.tiles = w.rounds * c.tile_s;
+  b.tiles = c.tile_s * (w.rounds - 1 + w.rounds * t.block_m * t.block_n / kTileOutputs);
   b.l2 = w.ctas * w.steps * t.block_k *
-         (std::min(t.block_m, s.m) / std::min(t.cluster_n, w.tiles_n) + t.block_n / std::min(t.cluster_m, w.tiles_m)) * element /
-         c.l2_bytes_per_s;
+         (std::min(t.block_m, s.m) / std::min(t.cluster_n, w.tiles_n) +
+          t.block_n / std::min(t.cluster_m, w.tiles_m)) *
+         element / c.l2_bytes_per_s;
   b.dram = p.dram_bytes / c.dram_bytes_per_s;
   b.pad = s.b * w.tiles_n * w.steps * (w.tiles_m * t.block_m - s.m) / c.padded_rows_per_s;
   b.steps_of_sm = w.steps * w.per_sm;
   if (t.splits > 1) {
-    b.reduction = s.b * s.m * s.n * kPartialSumBytes * (t.splits + 1) / c.l2_bytes_per_s + c.split_s;
+    b.reduction =
+        s.b * s.m * s.n * kPartialSumBytes * (t.splits + 1) / c.l2_bytes_per_s + c.split_s;
   }
   return b;
 }
@@ -100,10 +118,9 @@ double GemmTimeModel::gemm_seconds(const GemmPoint& p, const Bounds& b,
                                    const GemmConstants& c) const {
   const int e = implementation_.overlap_norm;
   const double core = norm(e, b.mma, b.step, b.sm, 0) + b.tiles;
-  const double fill =
-      (b.l2 + b.pad + p.dram_read_bytes / c.dram_bytes_per_s) / b.steps_of_sm;
+  const double fill = (b.l2 + b.pad + p.dram_read_bytes / c.dram_bytes_per_s) / b.steps_of_sm;
   const double all = norm(e, core, b.l2, b.dram, b.pad) + fill + b.reduction +
-                     p.output_bytes / c.output_bytes_per_s;
+                     p.bytes.outputs / c.output_bytes_per_s;
   return all * (1 + c.power_loss * all / (all + kPowerLimitTime));
 }
 
@@ -111,8 +128,8 @@ double GemmTimeModel::quantization_seconds(const GemmPoint& p, const GemmConstan
   if (!implementation_.quantizes()) return 0;
   const double rows = c.quant_row_s * p.quant_rows;
   const double bytes =
-      p.quant_bytes * std::max(1 / c.quant_bytes_per_s, p.activation_miss / c.dram_bytes_per_s);
-  return implementation_.quantizes_whole_tokens ? rows + bytes : std::max(rows, bytes);
+      p.quant_bytes * std::max(1 / c.quant_bytes_per_s, p.source_miss / c.dram_bytes_per_s);
+  return norm(2, rows, bytes, 0, 0);
 }
 
 bool GemmTimeModel::allowed(const GemmPoint& p, const GemmTile& t) const {

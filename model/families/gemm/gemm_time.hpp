@@ -8,13 +8,13 @@
 //   sm   = p kt bk (bm ab + bn wb) / sm_l2_rate
 //   core = |mma, lat, sm| + w tile               |...| = p-norm: bounds that overlap
 //   l2   = ctas kt bk (min(bm,M) ab + bn wb) / l2_rate
-//   dram = (1-hit) (W + A + O) / dram_rate
+//   dram = (missed W + missed A + missed O) / dram_rate
 //   pad  = b nt kt (mt bm - M) / padded_rows_rate
-//   fill = (l2 + pad + (1-hit) (W + A) / dram_rate) / (kt p)   the first stage has nothing to hide
+//   fill = (l2 + pad + (missed W + missed A) / dram_rate) / (kt p)   nothing hides the first stage
 //   red  = b M N 4 (s+1) / l2_rate + split       if K is split over s CTAs
 //   G    = |core, l2, dram, pad| + fill + red + O / output_rate
 //   G   *= 1 + power_loss G / (G + 1.5 ms)
-//   Q    = max(quant_row b M, (A16 + A) / min(quant_rate, dram_rate/(1-hit)))
+//   Q    = max(quant_row b M, (A16 + A) max(1/quant_rate, missed share of A16 / dram_rate))
 //   time = G + Q + op
 // Units: seconds, bytes, bytes/s, flop/s. A, W, O, A16: bytes of activations, weights, outputs and
 // 16-bit activations. Sources: gemm_tile_rules.hpp (tiles), l2_residency.hpp (hit); the form of the
@@ -30,17 +30,31 @@
 
 namespace smtwin {
 
+struct GemmTensors {
+  double weights = 0, activations = 0, outputs = 0;
+  double source = 0;  // 16-bit activations, if they are quantized in the operation
+  double all() const { return weights + activations + outputs + source; }
+};
+
+// Bytes touched between two uses of the same tensor: what decides whether it is still in the L2.
+struct GemmReuse {
+  double weight_bytes = 0;      // until the same copy of the weights comes again
+  double activation_bytes = 0;  // from the making of the operand to this GEMM
+  double output_bytes = 0;      // until the same output buffer is written again
+  double source_bytes = 0;      // until the 16-bit activations are quantized again
+};
+
 // What is done once per shape.
 struct GemmPoint {
   GemmShape shape;
   GemmTile rule_tile;  // unless the library searches
-  double weight_bytes = 0, activation_bytes = 0, output_bytes = 0;
-  double quant_bytes = 0;      // read and written by the quantization kernel
+  GemmTensors bytes;
+  double quant_bytes = 0;  // read and written by the quantization kernel
   double quant_rows = 0;
   double dram_bytes = 0;       // missed by the GEMM: operands and output
   double dram_read_bytes = 0;  // of it operands
   double weight_miss = 0;      // share of the weights that come from DRAM
-  double activation_miss = 0;
+  double source_miss = 0;      // of the 16-bit activations that are quantized
 };
 
 class GemmTimeModel {
@@ -54,9 +68,9 @@ class GemmTimeModel {
   const std::vector<ConstantSpec>& constants() const { return constants_.specs(); }
   GemmConstants read(std::span<const double> values) const { return constants_.read(values); }
 
-  // Warm as far as `replayed_bytes`, the bytes touched between two uses of the same weights, stay
-  // in the L2.
-  GemmPoint replayed_point(const GemmShape& shape, double replayed_bytes) const;
+  // Bytes of one operation's tensors.
+  GemmTensors tensors(const GemmShape& shape) const;
+  GemmPoint point(const GemmShape& shape, const GemmReuse& reuse) const;
   // A deployment: weights were evicted since the last step, activations were just written.
   GemmPoint cold_point(const GemmShape& shape) const;
 

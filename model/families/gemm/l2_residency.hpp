@@ -17,7 +17,7 @@ struct L2Residency {
   double hit(double replayed_bytes) const {
     double power = replayed_bytes / capacity_bytes;
     for (int e = exponent; e > 1; e /= 2) power *= power;
-    return 1 / (1 + power);
+    return 1 / (1 + power);  // infinitely far away: 0
   }
 };
 

@@ -115,7 +115,8 @@ std::vector<std::int64_t> loads_from_shares(std::span<const double> shares, std:
   std::vector<std::int64_t> loads(shares.size());
   std::int64_t over = 0, sum = 0;
   for (std::size_t e = 0; e < loads.size(); ++e) {
-    const auto c = static_cast<std::int64_t>(std::nearbyint(shares[e] * static_cast<double>(pairs)));
+    const auto c =
+        static_cast<std::int64_t>(std::nearbyint(shares[e] * static_cast<double>(pairs)));
     over += std::max<std::int64_t>(c - tokens, 0);
     loads[e] = std::min(c, tokens);
     sum += loads[e];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many (token, expert) pairs each expert receives, for the two ways in which benchmarks make
-// routings up. Experts are laid out rank by rank: rank r of `ep` holds experts r E/ep .. (r+1) E/ep.
+// routings up. Experts are laid out rank by rank: rank r of `ep` holds experts r E/ep .. (r+1)
+// E/ep.
 //
 // Power law with exponent a: expert e draws a weight x_e from the density x^-a on [m, M]; its load
 // is its share of the tokens*topk pairs, rounded, at most one per token. What rounding and the cap

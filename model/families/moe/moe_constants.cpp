@@ -1,57 +1,280 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/families/moe/moe_constants.hpp"
 
-#include <cstdlib>
 #include <utility>
 
 namespace smtwin {
+namespace {
+
+constexpr double kMicrosecond = 1e-6;
+constexpr double kNanosecond = 1e-9;
+
+// Bytes a token and hidden column that the kernels around the GEMMs move: the output, and where
+// activations are quantized before routing the BF16 input and its narrow copy.
+double token_bytes_prior(MoeDtype dtype) {
+  constexpr double kOutput = 2, kInput = 2;
+  switch (dtype) {
+    case MoeDtype::nvfp4:
+      return kOutput + kInput + 0.5625;
+    case MoeDtype::fp8:
+    case MoeDtype::fp8_block:
+    case MoeDtype::mxfp4_mxfp8:
+      return kOutput + kInput + 1;
+    default:
+      return kOutput;
+  }
+}
+
+}  // namespace
+
+double moe_l2_read_bytes_per_s(const TimingGpu& gpu) {
+  // 5.0 TB/s on both: 188 SMs at 2.43 GHz with one L2, 132 SMs at 1.98 GHz with two halves.
+  const double bytes_per_clock_and_sm = gpu.hopper() ? 19 : 11;
+  return bytes_per_clock_and_sm * gpu.sm_count * gpu.clock_hz;
+}
 
 MoeConstants::MoeConstants(const TimingGpu& gpu, const MoeImplementation& how) {
   at_.fill(-1);
-  const bool triton = how.triton();
-  const bool trtllm_triton = how.kernel == MoeKernel::triton_trtllm;
-  const double us = 1e-6, ns = 1e-9, gb = 1e9;
-  const double warm = gpu.hopper() ? 4000e9 : 3500e9;
-  add(MoeConstant::dram_rate, {"dram_rate", "B/s", "DRAM read rate of a full grid", gpu.dram_read_bytes_per_s, .05,
-                               .7 * gpu.dram_bytes_per_s, 1.05 * gpu.dram_bytes_per_s, true, {}});
-  add(MoeConstant::fixed, {"t0", "s", "", 15 * us, 1, 1 * us, 90 * us});
-  if (how.framework != MoeFramework::sglang)
-    add(MoeConstant::replay, {"t_rep", "s", "", 1.5 * us, 1, .01 * us, 12 * us});
-  add(MoeConstant::math_share, {"eff", "1", "", .6, .3, .05, .97});
-  add(MoeConstant::step, {"tk", "s", "", .15 * us, .6, .005 * us, 3 * us});
-  add(MoeConstant::tile, {"tt", "s", "", 1.5 * us, 1, .02 * us, 14 * us});
-  add(MoeConstant::feed_rate, {"feed", "B/s", "", 40 * gb, .4, 8 * gb, 260 * gb});
-  add(MoeConstant::warm_rate, {"warm", "B/s", "", warm, .3, 800 * gb, 12000 * gb});
-  if (!triton) add(MoeConstant::per_expert, {"te", "s", "", 20 * ns, .7, .3 * ns, 800 * ns});
-  add(MoeConstant::per_pair, {"tr", "s", "", .4 * ns, .8, .001 * ns, 20 * ns});
-  add(MoeConstant::row_bytes, {"cr", "1", "", .8, .5, .03, 9});
-  if (!triton || trtllm_triton) add(MoeConstant::per_column, {"th", "s", "", .7 * us, .7, .01 * us, 6 * us});
-  if (!triton) add(MoeConstant::token_bytes, {"cT", "B", "", getenv("CT") ? (how.dtype==MoeDtype::bf16||how.kernel==MoeKernel::marlin||how.dtype==MoeDtype::mxfp4?2:how.dtype==MoeDtype::nvfp4?4.56:5) : 3, getenv("CT") ? atof(getenv("CT")) : .5, .3, 20});
-  if (how.framework == MoeFramework::sglang && how.dtype == MoeDtype::nvfp4)
-    add(MoeConstant::slow_topk, {"t_slow", "s", "", 20 * us, 1, .1 * us, 80 * us});
-  if (getenv("ONE") ? how.framework == MoeFramework::vllm && how.dtype != MoeDtype::mxfp4 && how.dtype != MoeDtype::int4 : false)
-    add(MoeConstant::input_weight, {"c_one", "B", "", 4, .7, .1, 60});
-  if (how.kernel == MoeKernel::triton_vllm && !getenv("NOT1"))
-    add(MoeConstant::single_expert, {"t_one", "s", "", 4 * us, 1, .05 * us, 40 * us});
-  if (how.kernel == MoeKernel::triton_kernels)
-    add(MoeConstant::ep_routing, {"t_ep", "s", "", 30 * us, 1, .5 * us, 120 * us});
-  if (triton) {
-    if (!getenv("OCC")) add(MoeConstant::resident, {"occ", "1", "", 3, .5, 1, 12});
-    if (!trtllm_triton) add(MoeConstant::remote_tile, {"tc", "s", "", 1 * us, .7, .02 * us, 6 * us});
-    if (trtllm_triton || (how.kernel == MoeKernel::triton_sglang && how.dtype == MoeDtype::bf16))
-      add(MoeConstant::narrow_share, {"narrow", "1", "", .7, .15, .4, 1});
-    if (gpu.hopper() && how.dtype == MoeDtype::bf16)
-      add(MoeConstant::unaligned, {"unal", "1", "", 8, .5, 1, 60});
-    if (gpu.hopper() && (how.dtype == MoeDtype::bf16 || how.kernel == MoeKernel::triton_vllm))
-      add(MoeConstant::math_share_wide, {"eff1", "1", "", .6, .3, .05, .97});
+  absent_[index(MoeConstant::warm_rate)] = moe_l2_read_bytes_per_s(gpu);
+  absent_[index(MoeConstant::token_bytes)] = how.triton() ? 0 : token_bytes_prior(how.dtype);
+  for (const MoeConstant factor :
+       {MoeConstant::narrow_share, MoeConstant::unaligned_factor, MoeConstant::math_share}) {
+    absent_[index(factor)] = 1;
   }
-  if (getenv("TS") && (how.kernel == MoeKernel::cutlass || how.kernel == MoeKernel::flashinfer)) add(MoeConstant::sort, {"t_sort", "s", "", 3*us, .7, .1*us, 30*us});
-  if (getenv("PADALL") ? !triton && how.kernel!=MoeKernel::marlin : how.kernel==MoeKernel::flashinfer && gpu.hopper() && how.dtype != MoeDtype::fp8_block) add(MoeConstant::empty_row, {"pad", "1", "", .5, .7, .01, 10});
-  absent_[index(MoeConstant::narrow_share)] = 1;
-  absent_[index(MoeConstant::unaligned)] = 1;
-  if (triton) absent_[index(MoeConstant::per_expert)] = 5 * ns;
-  if (triton) absent_[index(MoeConstant::per_column)] = .5 * us;
-  absent_[index(MoeConstant::resident)] = 1;
+  add(MoeConstant::dram_rate, {.name = "dram_rate",
+                               .unit = "B/s",
+                               .meaning = "DRAM read rate of a full grid",
+                               .prior = gpu.dram_read_bytes_per_s,
+                               .log_sigma = 0.05,
+                               .low = 0.7 * gpu.dram_bytes_per_s,
+                               .high = 1.05 * gpu.dram_bytes_per_s,
+                               .of_gpu = true});
+  add_gemm(gpu, how);
+  add_surroundings(gpu, how);
+}
+
+void MoeConstants::add_gemm(const TimingGpu& gpu, const MoeImplementation& how) {
+  const bool sm_fp4 = how.dtype == MoeDtype::nvfp4 || how.dtype == MoeDtype::mxfp4_mxfp8;
+  // Deep pipelines hide most of a step: the default tactics on Hopper nearly all of it.
+  const bool hidden = how.kernel == MoeKernel::flashinfer && gpu.hopper();
+  const double step_latency_share = hidden ? 0.1 : how.triton() ? 0.8 : 0.4;
+  add(MoeConstant::k_step_time, {.name = "k_step_time",
+                                 .unit = "s",
+                                 .meaning = "latency of one K step of one CTA, operands in the L2",
+                                 .prior = step_latency_share * gpu.l2_latency_s,
+                                 .log_sigma = 0.7,
+                                 .low = 1 * kNanosecond,
+                                 .high = 2 * kMicrosecond,
+                                 .off = 0});
+  add(MoeConstant::tile_time,
+      {.name = "tile_time",
+       .unit = "s",
+       .meaning = "start and end of one tile: pipeline fill, epilogue, change of expert",
+       .prior = (sm_fp4                         ? 5
+                 : how.triton() && gpu.hopper() ? 2.5
+                                                : 1.2) *
+                kMicrosecond,
+       .log_sigma = 0.7,
+       .low = 0.02 * kMicrosecond,
+       .high = 30 * kMicrosecond,
+       .off = 0});
+  // The path from L2 into an SM carries 64 B a clock; tuned Hopper kernels share tiles in clusters.
+  constexpr double kFeedBytesPerClock = 26, kHopperFeed = 47, kHopperClusterFeed = 100;
+  const bool cluster = how.kernel == MoeKernel::cutlass || how.dtype == MoeDtype::fp8_block;
+  const double feed_bytes_per_clock = !gpu.hopper() ? kFeedBytesPerClock
+                                      : cluster     ? kHopperClusterFeed
+                                                    : kHopperFeed;
+  add(MoeConstant::feed_rate, {.name = "feed_rate",
+                               .unit = "B/s",
+                               .meaning = "operand tiles that one SM pulls from the L2",
+                               .prior = feed_bytes_per_clock * gpu.clock_hz,
+                               .log_sigma = 0.4,
+                               .low = 0.1 * feed_bytes_per_clock * gpu.clock_hz,
+                               .high = 10 * feed_bytes_per_clock * gpu.clock_hz});
+  if (sm_fp4 || how.kernel == MoeKernel::triton_sglang) {
+    const double l2_rate = moe_l2_read_bytes_per_s(gpu);
+    add(MoeConstant::warm_rate, {.name = "warm_rate",
+                                 .unit = "B/s",
+                                 .meaning = "weights that are found in the L2",
+                                 .prior = 0.5 * l2_rate,
+                                 .log_sigma = 0.4,
+                                 .low = 0.1 * l2_rate,
+                                 .high = 3 * l2_rate});
+  }
+  if (how.kernel == MoeKernel::triton_trtllm ||
+      (how.kernel == MoeKernel::triton_sglang && how.dtype == MoeDtype::bf16)) {
+    add(MoeConstant::narrow_share,
+        {.name = "narrow_share",
+         .unit = "1",
+         .meaning = "share of the DRAM rate that a narrow weight tile reaches",
+         .prior = 0.7,
+         .log_sigma = 0.15,
+         .low = 0.3,
+         .high = 1.2,
+         .off = 1});
+  }
+  if (how.triton() && how.dtype == MoeDtype::bf16 && gpu.hopper()) {
+    add(MoeConstant::unaligned_factor,
+        {.name = "unaligned_factor",
+         .unit = "1",
+         .meaning = "slowdown of loads when the row length is no multiple of 16 elements",
+         .prior = 8,
+         .log_sigma = 0.5,
+         .low = 1,
+         .high = 64,
+         .off = 1});
+  }
+  if (how.kernel == MoeKernel::flashinfer && gpu.hopper() && how.dtype != MoeDtype::fp8_block) {
+    add(MoeConstant::empty_row_factor,
+        {.name = "empty_row_factor",
+         .unit = "1",
+         .meaning = "extra cost of filling an empty row of the activation tile, of a full row",
+         .prior = 1.4,
+         .log_sigma = 0.5,
+         .low = 0.01,
+         .high = 20,
+         .off = 0});
+  }
+  if (how.kernel == MoeKernel::marlin) {
+    add(MoeConstant::math_share,
+        {.name = "math_share",
+         .unit = "1",
+         .meaning = "share of the dense tensor rate with weights widened in registers",
+         .prior = gpu.hopper() ? 0.4 : 0.8,
+         .log_sigma = 0.2,
+         .low = 0.05,
+         .high = 1.5});
+  }
+}
+
+void MoeConstants::add_surroundings(const TimingGpu& gpu, const MoeImplementation& how) {
+  const bool grouped = how.kernel == MoeKernel::cutlass || how.kernel == MoeKernel::flashinfer;
+  const bool sglang = how.framework == MoeFramework::sglang;
+  const bool narrow_block = how.dtype == MoeDtype::fp8_block;
+  const bool hopper = gpu.hopper();
+  add(MoeConstant::fixed_time,
+      {.name = "fixed_time",
+       .unit = "s",
+       .meaning = "launch and latency of all kernels of the layer without work",
+       .prior = (how.kernel == MoeKernel::marlin && how.dtype == MoeDtype::mxfp4 ? 28 : 18) *
+                kMicrosecond,
+       .log_sigma = 0.5,
+       .low = 1 * kMicrosecond,
+       .high = 120 * kMicrosecond});
+  add(MoeConstant::row_traffic, {.name = "row_traffic",
+                                 .unit = "1",
+                                 .meaning = "bytes of rows between the kernels, of those counted",
+                                 .prior = grouped && narrow_block ? 5
+                                          : hopper                ? 1.4
+                                                                  : 0.6,
+                                 .log_sigma = 0.5,
+                                 .low = 0.02,
+                                 .high = 20,
+                                 .off = 0});
+  if (grouped) {
+    add(MoeConstant::expert_time, {.name = "expert_time",
+                                   .unit = "s",
+                                   .meaning = "prefix sums and group search, a local expert",
+                                   .prior = (narrow_block ? 200 : 30) * kNanosecond,
+                                   .log_sigma = 0.7,
+                                   .low = 0.1 * kNanosecond,
+                                   .high = 2 * kMicrosecond,
+                                   .off = 0});
+    add(MoeConstant::token_bytes,
+        {.name = "token_bytes",
+         .unit = "B",
+         .meaning = "moved a token and hidden column: quantization, output",
+         .prior = token_bytes_prior(how.dtype),
+         .log_sigma = 0.3,
+         .low = 0.1,
+         .high = 60,
+         .off = 0});
+    add(MoeConstant::sort_time, {.name = "sort_time",
+                                 .unit = "s",
+                                 .meaning = "sorting tokens by expert, full from 256 tokens on",
+                                 .prior = 4 * kMicrosecond,
+                                 .log_sigma = 0.7,
+                                 .low = 0.05 * kMicrosecond,
+                                 .high = 60 * kMicrosecond,
+                                 .off = 0});
+  }
+  if (how.kernel == MoeKernel::flashinfer || how.kernel == MoeKernel::triton_trtllm) {
+    add(MoeConstant::column_time,
+        {.name = "column_time",
+         .unit = "s",
+         .meaning = "latency of row kernels before and after the GEMMs, a hidden column",
+         .prior = 2 * kNanosecond,
+         .log_sigma = 0.7,
+         .low = 0.01 * kNanosecond,
+         .high = 20 * kNanosecond,
+         .off = 0});
+  }
+  if (sglang || how.kernel == MoeKernel::triton_trtllm ||
+      (how.kernel == MoeKernel::cutlass && how.dtype == MoeDtype::nvfp4)) {
+    add(MoeConstant::pair_time, {.name = "pair_time",
+                                 .unit = "s",
+                                 .meaning = "top-k and sorting, a (token, expert) pair",
+                                 .prior = 0.6 * kNanosecond,
+                                 .log_sigma = 0.8,
+                                 .low = 0.001 * kNanosecond,
+                                 .high = 60 * kNanosecond,
+                                 .off = 0});
+  }
+  const bool weight_only = how.dtype == MoeDtype::int4 || how.dtype == MoeDtype::mxfp4;
+  if (how.framework == MoeFramework::vllm && !weight_only) {
+    add(MoeConstant::input_weight_bytes,
+        {.name = "input_weight_bytes",
+         .unit = "B",
+         .meaning = "moved a token and hidden column to weight the input when k = 1",
+         .prior = 8,
+         .log_sigma = 0.7,
+         .low = 0.1,
+         .high = 100,
+         .off = 0});
+  }
+  if (sglang && how.dtype == MoeDtype::nvfp4) {
+    add(MoeConstant::slow_topk_time, {.name = "slow_topk_time",
+                                      .unit = "s",
+                                      .meaning = "top-k outside the fused kernel, k > 8",
+                                      .prior = 25 * kMicrosecond,
+                                      .log_sigma = 0.7,
+                                      .low = 0.1 * kMicrosecond,
+                                      .high = 150 * kMicrosecond,
+                                      .off = 0});
+  }
+  if (how.kernel == MoeKernel::triton_sglang || how.kernel == MoeKernel::triton_vllm) {
+    add(MoeConstant::remote_tile_time,
+        {.name = "remote_tile_time",
+         .unit = "s",
+         .meaning = "a CTA for rows of other ranks: write zeros and leave",
+         .prior = 2 * kMicrosecond,
+         .log_sigma = 0.6,
+         .low = 0.02 * kMicrosecond,
+         .high = 20 * kMicrosecond,
+         .off = 0});
+  }
+  if (how.kernel == MoeKernel::triton_sglang) {
+    add(MoeConstant::align_time,
+        {.name = "align_time",
+         .unit = "s",
+         .meaning = "a pass of the one-CTA kernel that sorts fewer than 1024 pairs",
+         .prior = 2 * gpu.l2_latency_s,
+         .log_sigma = 0.7,
+         .low = 0.01 * kMicrosecond,
+         .high = 10 * kMicrosecond,
+         .off = 0});
+  }
+  if (how.kernel == MoeKernel::triton_kernels) {
+    add(MoeConstant::ep_routing_time,
+        {.name = "ep_routing_time",
+         .unit = "s",
+         .meaning = "extra routing kernels when experts are spread over ranks",
+         .prior = 50 * kMicrosecond,
+         .log_sigma = 0.7,
+         .low = 0.5 * kMicrosecond,
+         .high = 300 * kMicrosecond,
+         .off = 0});
+  }
 }
 
 void MoeConstants::add(MoeConstant c, ConstantSpec spec) {

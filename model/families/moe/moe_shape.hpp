@@ -25,7 +25,7 @@ enum class MoeKernel : std::uint8_t {
 enum class MoeDtype : std::uint8_t {
   bf16,
   fp8,
-  fp8_block,   // FP8, one scale a 128 x 128 block
+  fp8_block,  // FP8, one scale a 128 x 128 block
   nvfp4,
   int4,        // weights only, group 32
   mxfp4,       // weights only

@@ -1,57 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
+// Time of one mixture-of-experts layer on one rank: route, permute, gate and up GEMM, activation,
+// down GEMM, combine.
+//
+//   t = t_fixed + sum over both GEMMs sqrt(mem^2 + math^2 + feed^2 + lat^2) + around + counts
+//   mem   s   weight bytes of active experts x (H / warm + (1 - H) / (dram x narrow))
+//   math  s   padded flops of the busiest SM / its dense tensor rate (x share, Marlin)
+//   feed  s   operand bytes into the busiest SM / feed rate, empty rows at their own price
+//   lat   s   rounds x (steps x step time x (H + (1 - H) x DRAM latency / L2 latency) + tile time)
+//   around s  row and token bytes of the small kernels, from the L2 or from DRAM
+//   counts s  experts, pairs, sorting, columns: each with a constant of its own
+// H is the share of the weights that replays find in the L2: 1 / (1 + (W / (phi L2))^14), W the
+// replayed working set, phi the part of the L2 that holds on to it (0.96 on SM120; 0.80 on Hopper,
+// whose two halves each keep copies). Cold, as in a deployment: H = 0. Rows between the kernels
+// were just written, so they are warm while they fit, in both cases: 1 / (1 + (Y / (phi L2))^2).
+// Equations, exponents and phi from rows of the AIConfigurator performance database (commit
+// 095f58a51c4c); the latency ratio from pointer chasing. Left out: DRAM pages, L2 hit rates of
+// shared operands, clock changes under load, host launch cost, all-to-all of expert parallelism.
 #pragma once
 
-#include <array>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "model/families/moe/moe_constants.hpp"
-#include "model/families/moe/moe_library.hpp"
 #include "model/families/moe/moe_shape.hpp"
+#include "model/families/moe/moe_work.hpp"
 #include "model/families/moe/routing.hpp"
 #include "model/timing/time_problem.hpp"
 #include "model/timing/timing_gpu.hpp"
 
 namespace smtwin {
 
-inline constexpr std::size_t kMoeMaxTiles = 8;
-
-struct MoeTileWork {
-  double math_s = 0, feed_bytes = 0, empty_bytes = 0, steps = 0, rounds = 0, remote_ctas = 0;
-  double ctas = 0, occ = 1;
-  bool narrow = false, wide = false;
-};
-struct MoeGemmWork {
-  double weight_bytes = 0;
-  bool unaligned = false;
-  std::array<MoeTileWork, kMoeMaxTiles> tiles{};
-};
-struct MoePoint {
-  MoeShape shape;
-  std::array<MoeGemmWork, 2> gemm;
-  int tile_count = 0;
-  std::array<MoeTile, kMoeMaxTiles> tile{};
-  double working_weights_bytes = 0;
-  double token_bytes_unit = 0, row_bytes_unit = 0, pairs = 0;
-  bool balanced = false;
-  double tuner_weights_bytes = 0, tuner_row_bytes = 0;
-  std::array<MoeGemmWork, 2> tuner;
-};
-
 class MoeTimeModel {
  public:
   MoeTimeModel(const TimingGpu& gpu, const MoeImplementation& how);
+
+  const MoeImplementation& implementation() const { return how_; }
   const std::vector<ConstantSpec>& constants() const { return constants_.specs(); }
-  MoePoint prepare(const MoeShape& shape, const MoeRouting& routing) const;
-  MoePoint prepare_work(const MoeShape& shape, const MoeRouting& routing) const;
-  double seconds(const MoePoint& p, std::span<const double> values, CacheState cache, int& choice, bool search) const;
-  double replay_s(std::span<const double> values) const { return constants_.value(MoeConstant::replay, values); }
+
+  MoeWork prepare(const MoeShape& shape, const MoeRouting& routing) const {
+    return moe_work(how_, gpu_, shape, routing);
+  }
+
+  // `values` in the order of constants(). `choice` holds one tile a GEMM, see TimeProblem.
+  double seconds(const MoeWork& work, std::span<const double> values, CacheState cache, int& choice,
+                 bool search) const;
+  // Deployment: weights cold.
+  double seconds(const MoeShape& shape, const MoeRouting& routing,
+                 std::span<const double> values) const;
+
+  TimeParts parts(const MoeWork& work, std::span<const double> values, CacheState cache) const;
 
  private:
+  struct Rates;
+  struct Limits;
+  Rates rates(std::span<const double> values) const;
+  double warm_share(double bytes) const;
+  Limits limits(const MoeGemmWork& gemm, const MoeTileWork& tile, const Rates& rates,
+                double warm) const;
+  std::size_t pick(const std::array<MoeGemmWork, 2>& gemms, std::size_t which, std::size_t count,
+                   const Rates& rates, double warm) const;
+  double launch_s(const MoeWork& work, std::span<const double> values) const;
+  double around_bytes(const MoeWork& work, std::span<const double> values) const;
+  double around_warm_share(double bytes) const;
+
   TimingGpu gpu_;
   MoeImplementation how_;
-  MoeFormat format_;
   MoeConstants constants_;
+  double holding_l2_bytes_ = 0;
+  double l2_read_bytes_per_s_ = 0;
+  double cold_latency_ratio_ = 1;
 };
 
 }  // namespace smtwin

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "model/families/moe/expert_loads.hpp"
 #include "model/families/moe/token_runs.hpp"
@@ -30,10 +31,12 @@ MoeRouting from_runs(const RoutingRequest& request, const TokenRuns& runs) {
   std::vector<std::int64_t> local(local_experts, 0);
   std::int64_t seen = 0;
   std::vector<int> experts(static_cast<std::size_t>(request.topk));
+  const bool limited = request.group.groups > 0;
+  GroupLimiter limiter(request.experts, limited ? request.group : GroupLimit{1, 1});
   for (std::size_t r = 0; r < runs.lengths.size(); ++r) {
     const auto chosen = runs.experts_of(r);
     std::copy(chosen.begin(), chosen.end(), experts.begin());
-    if (request.group.groups > 0) limit_to_groups(experts, request.experts, request.group);
+    if (limited) limiter.apply(experts);
     bool any = false;
     for (const int e : experts) {
       if (static_cast<std::size_t>(e) >= local_experts) continue;
@@ -63,14 +66,18 @@ MoeRouting routing_of_loads(std::span<const std::int64_t> local_loads, double to
   MoeRouting r;
   r.tokens_seen = tokens_seen;
   std::array<std::int64_t, kMoeTileRows.size()> tiles{};
+  // Unrolled at compile time, so that most divisions are shifts.
+  const auto count = [&tiles]<std::size_t... I>(std::uint32_t c, std::index_sequence<I...>) {
+    ((tiles[I] += (c + static_cast<std::uint32_t>(kMoeTileRows[I]) - 1) /
+                  static_cast<std::uint32_t>(kMoeTileRows[I])),
+     ...);
+  };
   std::int64_t rows = 0, active = 0;
   for (const std::int64_t c : local_loads) {
     if (c <= 0) continue;
     ++active;
     rows += c;
-    for (std::size_t i = 0; i < tiles.size(); ++i) {
-      tiles[i] += (c + kMoeTileRows[i] - 1) / kMoeTileRows[i];
-    }
+    count(static_cast<std::uint32_t>(c), std::make_index_sequence<kMoeTileRows.size()>());
   }
   r.active_experts = static_cast<double>(active);
   r.rows = static_cast<double>(rows);
@@ -87,12 +94,15 @@ MoeRouting route_loads(const RoutingRequest& request, std::span<const std::int64
   const auto local_experts = static_cast<std::size_t>(request.experts / request.ep);
   std::vector<std::int64_t> local(loads.begin(),
                                   loads.begin() + static_cast<std::ptrdiff_t>(local_experts));
-  const std::int64_t seen = tokens_covered(loads, local_experts, request.tokens);
+  const bool count = request.count_tokens || request.remote == RemotePairs::first_expert;
+  const std::int64_t seen =
+      count ? tokens_covered(loads, local_experts, request.tokens) : request.tokens;
   return features(local, static_cast<double>(seen), request.tokens * request.topk, request);
 }
 
 const MoeRouting& MoeRouter::route(const RoutingRequest& q) {
-  const Key key{q.tokens, q.topk, q.experts, q.ep, q.power_law_exponent, q.group, q.remote};
+  const Key key{q.tokens, q.topk,   q.experts,     q.ep, q.power_law_exponent,
+                q.group,  q.remote, q.count_tokens};
   const auto [at, fresh] = routed_.try_emplace(key);
   if (!fresh) return at->second;
   if (q.power_law_exponent <= 0) return at->second = route_balanced(q);

@@ -2,7 +2,7 @@
 #include "model/families/moe/token_runs.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <functional>
 
 namespace smtwin {
 namespace {
@@ -14,16 +14,22 @@ struct Layout {
 };
 
 Layout layout_of(std::span<const std::int64_t> loads) {
+  // One integer a pair (load, expert) sorts faster than a comparison of two.
+  constexpr int kExpertBits = 20;
+  constexpr std::uint64_t kLastExpert = (std::uint64_t{1} << kExpertBits) - 1;
+  std::vector<std::uint64_t> keys(loads.size());
+  for (std::size_t e = 0; e < loads.size(); ++e) {
+    keys[e] = (static_cast<std::uint64_t>(loads[e]) << kExpertBits) | (kLastExpert - e);
+  }
+  std::sort(keys.begin(), keys.end(), std::greater<>());
   Layout l;
-  l.order.resize(loads.size());
-  std::iota(l.order.begin(), l.order.end(), std::size_t{0});
-  std::sort(l.order.begin(), l.order.end(), [&](std::size_t a, std::size_t b) {
-    return loads[a] != loads[b] ? loads[a] > loads[b] : a < b;
-  });
+  l.order.reserve(keys.size());
+  l.start.reserve(keys.size());
   std::int64_t at = 0;
-  for (const std::size_t e : l.order) {
+  for (const std::uint64_t key : keys) {
+    l.order.push_back(kLastExpert - (key & kLastExpert));
     l.start.push_back(at);
-    at += loads[e];
+    at += static_cast<std::int64_t>(key >> kExpertBits);
   }
   return l;
 }
@@ -66,7 +72,8 @@ TokenRuns sorted_runs(std::span<const std::int64_t> loads, std::int64_t tokens) 
       if (i == 0) {
         c = static_cast<std::size_t>(
                 std::upper_bound(layout.start.begin(), layout.start.end(), position) -
-                layout.start.begin()) - 1;
+                layout.start.begin()) -
+            1;
       }
       while (c + 1 < layout.start.size() && layout.start[c + 1] <= position) ++c;
       runs.experts.push_back(static_cast<int>(layout.order[c]));
@@ -96,29 +103,36 @@ std::int64_t tokens_covered(std::span<const std::int64_t> loads, std::size_t loc
   return covered;
 }
 
-void limit_to_groups(std::span<int> chosen, int experts, const GroupLimit& limit) {
-  const int group_size = experts / limit.groups;
-  std::vector<int> hits(static_cast<std::size_t>(limit.groups), 0);
-  std::vector<char> hit(static_cast<std::size_t>(experts), 0);
-  for (const int e : chosen) {
-    hit[static_cast<std::size_t>(e)] = 1;
-    int& h = hits[static_cast<std::size_t>(e / group_size)];
-    h = std::min(h + 1, 2);
-  }
+GroupLimiter::GroupLimiter(int experts, const GroupLimit& limit)
+    : group_size_(experts / limit.groups),
+      kept_count_(limit.kept),
+      hits_(static_cast<std::size_t>(limit.groups)),
+      kept_(static_cast<std::size_t>(limit.groups)) {}
+
+void GroupLimiter::apply(std::span<int> chosen) {
+  const auto group_of = [this](int e) { return static_cast<std::size_t>(e / group_size_); };
+  std::fill(hits_.begin(), hits_.end(), 0);
+  for (const int e : chosen) hits_[group_of(e)] = std::min(hits_[group_of(e)] + 1, 2);
   // The best groups, ties to the low index.
-  std::vector<char> kept(hits.size(), 0);
-  int left = limit.kept;
+  std::fill(kept_.begin(), kept_.end(), char{0});
+  int left = kept_count_;
   for (int score = 2; score >= 0 && left > 0; --score) {
-    for (std::size_t g = 0; g < hits.size() && left > 0; ++g) {
-      if (hits[g] == score) kept[g] = 1, --left;
+    for (std::size_t g = 0; g < hits_.size() && left > 0; ++g) {
+      if (hits_[g] == score) kept_[g] = 1, --left;
     }
   }
   // Within them chosen experts first, then the others, both by index.
+  sorted_.assign(chosen.begin(), chosen.end());
+  std::sort(sorted_.begin(), sorted_.end());
   std::size_t filled = 0;
-  for (const char wanted : {char{1}, char{0}}) {
-    for (int e = 0; e < experts && filled < chosen.size(); ++e) {
-      if (kept[static_cast<std::size_t>(e / group_size)] && hit[static_cast<std::size_t>(e)] == wanted)
-        chosen[filled++] = e;
+  for (const int e : sorted_) {
+    if (kept_[group_of(e)]) chosen[filled++] = e;
+  }
+  for (std::size_t g = 0; g < kept_.size() && filled < chosen.size(); ++g) {
+    if (!kept_[g]) continue;
+    const int first = static_cast<int>(g) * group_size_;
+    for (int e = first; e < first + group_size_ && filled < chosen.size(); ++e) {
+      if (!std::binary_search(sorted_.begin(), sorted_.end(), e)) chosen[filled++] = e;
     }
   }
 }

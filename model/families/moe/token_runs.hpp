@@ -31,7 +31,19 @@ TokenRuns sorted_runs(std::span<const std::int64_t> loads, std::int64_t tokens);
 std::int64_t tokens_covered(std::span<const std::int64_t> loads, std::size_t local_experts,
                             std::int64_t tokens);
 
-// Replaces the experts of one token (distinct) by those that group-limited top-k chooses.
-void limit_to_groups(std::span<int> chosen, int experts, const GroupLimit& limit);
+// Group-limited top-k of tokens whose logits have two levels. Holds its scratch space.
+class GroupLimiter {
+ public:
+  GroupLimiter(int experts, const GroupLimit& limit);
+  // Replaces the experts of one token (distinct, any order) by those that it chooses instead.
+  void apply(std::span<int> chosen);
+
+ private:
+  int group_size_ = 1;
+  int kept_count_ = 0;
+  std::vector<int> hits_;    // chosen experts in each group, at most 2
+  std::vector<char> kept_;   // groups that stay
+  std::vector<int> sorted_;  // the experts that were chosen
+};
 
 }  // namespace smtwin

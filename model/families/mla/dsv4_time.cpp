@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/families/mla/dsv4_time.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "arch/error.hpp"
+
+namespace smtwin {
+
+namespace {
+
+constexpr double kHeadDim = 512;
+constexpr double kWindow = 128;
+constexpr double kCsaRatio = 4, kHcaRatio = 128;
+constexpr double kHeadTile = 64, kKvBlock = 64;
+constexpr double kOutputRank = 1024, kHeadsPerOutputGroup = 8;
+constexpr double kCompressorCsa = 2048, kCompressorHca = 1024, kIndexerQuery = 8704;
+constexpr double kBf16 = 2;
+constexpr double kEntryBytes = 584;  // FP8 latent, BF16 rope, scales
+constexpr double kIndexBytes = 132;  // FP8 key of the indexer and its scale
+constexpr double kHiddenPasses = 4, kHeadValues = 2048;
+constexpr double kNoRate = 1e30;
+
+// SGLang's selection kernel: from top-k on, full cost 512 entries later, another one from 32768.
+constexpr double kSelectRamp = 512, kSelectLimit = 32768;
+
+double compressed(const Dsv4Shape& s, bool csa) {
+  return std::floor(s.kv_tokens / (csa ? kCsaRatio : kHcaRatio));
+}
+
+double entries_read(const Dsv4Shape& s, bool csa) {
+  const double c = compressed(s, csa);
+  return std::min(s.kv_tokens, kWindow) + (csa ? std::min(c, s.dims.top_k) : c);
+}
+
+Projections::Work projections_of(const Dsv4Shape& s, bool csa, ProjectionType type,
+                                 const TimingGpu& gpu) {
+  const double b = projection_weight_bytes(type), hidden = s.dims.hidden, q = s.dims.query_rank;
+  Projections::Work w;
+  w.rows = s.batch;
+  w.add({.n = q + kHeadDim, .k = hidden, .element_bytes = b});
+  w.add({.n = s.heads * kHeadDim, .k = q, .element_bytes = b});
+  w.add({.n = s.heads * kHeadDim, .k = kOutputRank, .element_bytes = b});
+  w.add({.n = hidden, .k = s.heads / kHeadsPerOutputGroup * kOutputRank, .element_bytes = b});
+  w.add({.n = csa ? kCompressorCsa : kCompressorHca, .k = hidden, .element_bytes = kBf16});
+  if (csa) w.add({.n = kIndexerQuery, .k = q, .element_bytes = b});
+  const double kv =
+      s.batch * (entries_read(s, csa) * kEntryBytes + (csa ? compressed(s, csa) * kIndexBytes : 0));
+  w.cold = replayed_cold_share(w.weight_bytes() + kv, gpu);
+  return w;
+}
+
+}  // namespace
+
+Dsv4Dims dsv4_flash_dims() { return {.hidden = 4096, .query_rank = 1024, .top_k = 512}; }
+Dsv4Dims dsv4_pro_dims() { return {.hidden = 7168, .query_rank = 1536, .top_k = 1024}; }
+
+Dsv4TimeModel::Dsv4TimeModel(const TimingGpu& gpu, Dsv4Framework framework, bool csa,
+                             ProjectionType type)
+    : gpu_(gpu), csa_(csa), type_(type), projections_(gpu, type, false, constants_) {
+  if (!gpu.hopper()) {
+    throw DataError("DeepSeek-V4 attention on " + gpu.name +
+                    ": only Hopper's sparse kernels are modelled for deployments; compose it from "
+                    "the latent-attention and GEMM families");
+  }
+  start_s_ = index_s_ = select_s_ = AttentionConstants::none(0);
+  fixed_s_ = constants_.add(time_spec(
+      "fixed_time", "s", "launch gaps and short kernels of the module", csa ? 60e-6 : 45e-6, 0.4));
+  block_s_ = constants_.add(
+      time_spec("block_time", "s", "64 gathered entries for 64 heads on an SM", 2.5e-6, 0.4));
+  sequence_s_ =
+      constants_.add(time_spec("sequence_time", "s", "small kernels' cost per sequence", 100e-9));
+  activation_rate_ = constants_.add(rate_spec(
+      "activation_rate", "B/s", "norms, rope, queries and outputs", 0.5 * gpu.dram_bytes_per_s));
+  if (csa) {
+    index_s_ = constants_.add(
+        time_spec("index_time", "s", "indexer, per compressed entry of a sequence", 0.11e-9, 0.4));
+    select_s_ = constants_.add(time_spec("select_time", "s",
+                                         "selection of the top-k, a round of one sequence an SM",
+                                         framework == Dsv4Framework::sglang ? 80e-6 : 8e-6, 0.5));
+  } else {
+    start_s_ = constants_.add(
+        time_spec("start_time", "s", "start of an attention tile before its first block", 4e-6));
+  }
+}
+
+Dsv4TimeModel::Work Dsv4TimeModel::work(const Dsv4Shape& s) const {
+  const double c = compressed(s, csa_);
+  const double tiles = s.batch * std::ceil(s.heads / kHeadTile);
+  Work w;
+  w.projections = projections_of(s, csa_, type_, gpu_);
+  w.batch = s.batch;
+  w.tiles_per_sm = tiles / gpu_.sm_count;
+  w.blocks = std::ceil(entries_read(s, csa_) / kKvBlock);
+  const double splits = std::clamp(gpu_.sm_count / tiles, 1.0, w.blocks);
+  w.split_blocks = std::ceil(w.blocks / splits);
+  if (csa_) {
+    w.indexed_entries = s.batch * c;
+    if (c < kSelectLimit) {
+      w.selections = std::clamp((c - s.dims.top_k) / kSelectRamp, 0.0, 1.0) *
+                     std::ceil(s.batch / gpu_.sm_count);
+    }
+  }
+  w.activation_bytes = kBf16 * s.batch * (kHiddenPasses * s.dims.hidden + kHeadValues * s.heads);
+  return w;
+}
+
+MlaTime Dsv4TimeModel::time(const Work& w, std::span<const double> values, CacheState cache) const {
+  MlaTime t = projections_.time(w.projections, values, cache);
+  const double attention_s =
+      csa_ ? w.tiles_per_sm * w.blocks * block_s_(values)
+           : std::max(1.0, w.tiles_per_sm) * (start_s_(values) + w.split_blocks * block_s_(values));
+  const double index_s = w.indexed_entries * index_s_(values);
+  const double select_s = w.selections * select_s_(values);
+  const double activation_s = w.activation_bytes / activation_rate_(values);
+  const double fixed_s = fixed_s_(values) + w.batch * sequence_s_(values);
+  t.latency_s += attention_s + select_s;
+  t.dram_s += index_s;
+  t.l2_s += activation_s;
+  t.launch_s += fixed_s;
+  t.seconds += fixed_s + attention_s + index_s + select_s + activation_s;
+  return t;
+}
+
+double Dsv4TimeModel::seconds(const Dsv4Shape& shape, std::span<const double> values,
+                              CacheState cache) const {
+  return time(work(shape), values, cache).seconds;
+}
+
+TimeParts Dsv4TimeModel::parts(const Dsv4Shape& shape, std::span<const double> values,
+                               CacheState cache) const {
+  return to_parts(time(work(shape), values, cache), {});
+}
+
+Dsv4FallbackTimeModel::Dsv4FallbackTimeModel(const TimingGpu& gpu, bool csa, ProjectionType type)
+    : gpu_(gpu), csa_(csa), type_(type) {
+  small_batch_s_ = AttentionConstants::none(0);
+  dram_rate_ = constants_.add(dram_rate_spec(gpu));
+  fixed_s_ = constants_.add(
+      time_spec("fixed_time", "s", "kernels that every step launches", csa ? 80e-6 : 260e-6));
+  round_s_ = constants_.add(
+      csa ? time_spec("sequence_time", "s", "unfused kernels of one sequence", 650e-6)
+          : time_spec("round_time", "s", "one round of the unfused kernel's CTAs", 2e-3));
+  entry_s_ = constants_.add(
+      time_spec("entry_time", "s", "per compressed entry of a sequence", csa ? 0.6e-9 : 35e-9));
+  if (csa) {
+    small_batch_s_ = constants_.add(time_spec(
+        "small_batch_time", "s", "per doubling of the batch up to 16, whole module", 60e-6));
+  }
+}
+
+Dsv4FallbackTimeModel::Work Dsv4FallbackTimeModel::work(const Dsv4Shape& s) const {
+  constexpr double kPaddedHeads = 64, kSmallBatch = 16;
+  const Projections::Work weights = projections_of(s, csa_, type_, gpu_);
+  Work w;
+  w.rounds = csa_ ? s.batch : std::ceil(kPaddedHeads * s.batch / gpu_.sm_count);
+  w.entries = s.batch * compressed(s, csa_);
+  w.doublings = std::log2(std::min(s.batch, kSmallBatch));
+  w.weight_bytes = weights.weight_bytes();
+  w.cold = weights.cold;
+  return w;
+}
+
+MlaTime Dsv4FallbackTimeModel::time(const Work& w, std::span<const double> values,
+                                    CacheState cache) const {
+  const double cold = cache == CacheState::cold ? 1 : w.cold;
+  MlaTime t;
+  t.latency_s = w.rounds * round_s_(values) + w.entries * entry_s_(values);
+  t.dram_s = w.weight_bytes * cold / dram_rate_(values);
+  t.launch_s = fixed_s_(values) + w.doublings * small_batch_s_(values);
+  t.seconds = t.launch_s + t.latency_s + t.dram_s;
+  return t;
+}
+
+}  // namespace smtwin

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Time of a DeepSeek-V4 attention module in one decode step. Two kinds of layer: CSA (one entry a
+// group of 4 tokens; an indexer scores all C = L/4 entries, the best top-k are read) and HCA (one
+// entry per 128 tokens, all are read); both also read the last 128 tokens.
+//   Dsv4TimeModel (Hopper, sparse FlashMLA; for deployments)
+//     T = fixed + projections + attention + sequence * batch + activation bytes / activation_rate
+//       + [CSA] batch * C * index + [CSA, C > top-k] ceil(batch/SMs) * select * ramp
+//     attention   CSA: tiles * blocks * block / SMs
+//                 HCA: max(1, tiles/SMs) * (start + blocks of a split * block)
+//     tiles = batch * ceil(heads/64), blocks = ceil((min(L,128) + read entries)/64)
+//     ramp = clip((C - top-k)/512, 0, 1); SGLang's selection kernel for C < 32768 takes 80 us
+//   Dsv4FallbackTimeModel (all SM120 rows): see its class.
+// Sizes of the Pro model were published with its configuration; what each small kernel costs is
+// inferred. Left out: the compressor's work at group ends, tensor-parallel all-reduce.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/families/mla/projections.hpp"
+
+namespace smtwin {
+
+enum class Dsv4Framework : std::uint8_t { sglang, vllm };
+
+// What differs between DeepSeek-V4 Flash and Pro.
+struct Dsv4Dims {
+  double hidden = 4096;
+  double query_rank = 1024;
+  double top_k = 512;
+};
+Dsv4Dims dsv4_flash_dims();
+Dsv4Dims dsv4_pro_dims();
+
+struct Dsv4Shape {
+  double batch = 1;
+  double heads = 64;
+  double kv_tokens = 1;
+  Dsv4Dims dims;
+};
+
+class Dsv4TimeModel {
+ public:
+  struct Work {
+    Projections::Work projections;
+    double batch = 1;
+    double tiles_per_sm = 1;
+    double blocks = 1;
+    double split_blocks = 1;     // of the busiest CTA when a tile is split over idle SMs
+    double indexed_entries = 0;  // over the batch
+    double selections = 0;       // ramped rounds of the selection kernel
+    double activation_bytes = 0;
+  };
+
+  // DataError unless Hopper: no other GPU's rows time the sparse kernels.
+  Dsv4TimeModel(const TimingGpu& gpu, Dsv4Framework framework, bool csa, ProjectionType type);
+
+  const std::vector<ConstantSpec>& constants() const { return constants_.specs(); }
+  Work work(const Dsv4Shape& shape) const;
+  MlaTime time(const Work& work, std::span<const double> values, CacheState cache) const;
+
+  double seconds(const Dsv4Shape& shape, std::span<const double> values, CacheState cache) const;
+  TimeParts parts(const Dsv4Shape& shape, std::span<const double> values, CacheState cache) const;
+
+ private:
+  TimingGpu gpu_;
+  bool csa_;
+  ProjectionType type_;
+  AttentionConstants constants_;
+  Projections projections_;
+  AttentionConstant fixed_s_, start_s_, block_s_, sequence_s_, index_s_, select_s_,
+      activation_rate_;
+};
+
+// The SM120 rows time an unfused fallback: milliseconds a sequence. A family of its own, kept to
+// score and explain those rows. NEVER use it for a deployment: a fused kernel is 100 times faster.
+//   HCA: T = fixed + ceil(64 * batch / SMs) * round + batch * C * entry + weights/dram
+//        64 CTAs a sequence (heads are padded to 64), one an SM, whole rounds of 2 ms
+//   CSA: T = fixed + batch * sequence + batch * C * entry + small_batch * log2(min(batch, 16))
+//        + weights/dram      everything runs sequence by sequence
+class Dsv4FallbackTimeModel {
+ public:
+  struct Work {
+    double rounds = 1;     // of CTAs (HCA) or sequences (CSA)
+    double entries = 0;    // compressed, over the batch
+    double doublings = 0;  // of the batch, up to 16
+    double weight_bytes = 0;
+    double cold = 0;
+  };
+
+  Dsv4FallbackTimeModel(const TimingGpu& gpu, bool csa, ProjectionType type);
+
+  const std::vector<ConstantSpec>& constants() const { return constants_.specs(); }
+  Work work(const Dsv4Shape& shape) const;
+  MlaTime time(const Work& work, std::span<const double> values, CacheState cache) const;
+
+ private:
+  TimingGpu gpu_;
+  bool csa_;
+  ProjectionType type_;
+  AttentionConstants constants_;
+  AttentionConstant dram_rate_, fixed_s_, round_s_, entry_s_, small_batch_s_;
+};
+
+}  // namespace smtwin

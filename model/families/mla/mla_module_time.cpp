@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/families/mla/mla_module_time.hpp"
+
+namespace smtwin {
+
+namespace {
+
+// DeepSeek-V3 (config.json of the published model).
+constexpr double kHidden = 7168, kQueryRank = 1536, kHeadDim = 128;
+constexpr double kDownWidth = kQueryRank + kMlaLatentDim + kMlaRopeDim;
+constexpr double kBf16 = 2;
+
+// Values a token that the small kernels between the GEMMs read and write: norms and rope of the
+// hidden state and the down projection, queries and outputs of a head.
+constexpr double kHiddenPasses = 4, kDownPasses = 3, kHeadValues = 1500;
+
+constexpr double kVllmPhase = 0.37, kTrtllmPhase = 0.42;  // in a tick, see mla_time.cpp
+constexpr double kNoRate = 1e30;
+
+bool vllm(MlaLibrary library) {
+  return library == MlaLibrary::vllm_flash_attention3 || library == MlaLibrary::vllm_flashmla ||
+         library == MlaLibrary::vllm_triton;
+}
+
+bool small_batch(const TimingGpu& gpu, MlaLibrary library, ProjectionType type) {
+  return vllm(library) || (!gpu.hopper() && type == ProjectionType::bf16);
+}
+
+}  // namespace
+
+MlaModuleTimeModel::MlaModuleTimeModel(const TimingGpu& gpu, MlaFamily family, ProjectionType type)
+    : gpu_(gpu),
+      family_(family),
+      type_(type),
+      kernel_(gpu, family, true, constants_),
+      projections_(gpu, type, small_batch(gpu, family.library, type), constants_) {
+  fixed_s_ =
+      constants_.add(time_spec("fixed_time", "s", "launch gaps and short kernels of the module",
+                               vllm(family.library) ? 65e-6 : 35e-6, 0.4));
+  activation_rate_ = AttentionConstants::none(kNoRate);
+  if (type != ProjectionType::nvfp4) {
+    activation_rate_ = constants_.add(rate_spec(
+        "activation_rate", "B/s", "norms, rope, queries and outputs", 0.5 * gpu.dram_bytes_per_s));
+  }
+}
+
+MlaModuleTimeModel::Work MlaModuleTimeModel::work(const MlaShape& shape) const {
+  const double h = shape.heads, b = projection_weight_bytes(type_);
+  Work w;
+  w.projections.rows = shape.batch;
+  w.projections.add({.n = kDownWidth, .k = kHidden, .element_bytes = b});
+  w.projections.add({.n = h * (kHeadDim + kMlaRopeDim), .k = kQueryRank, .element_bytes = b});
+  w.projections.add({.n = h * kMlaLatentDim, .k = kHeadDim, .element_bytes = kBf16});
+  w.projections.add({.n = h * kHeadDim, .k = kMlaLatentDim, .element_bytes = kBf16});
+  w.projections.add({.n = kHidden, .k = h * kHeadDim, .element_bytes = b});
+  const double weights = w.projections.weight_bytes();
+  const double kv = shape.kv_bytes(family_.fp8_kv ? 1 : 2);
+  w.projections.cold = replayed_cold_share(weights + kv, gpu_);
+  w.attention = kernel_.work(shape, weights);
+  w.activation_bytes =
+      kBf16 * shape.batch * (kHiddenPasses * kHidden + kDownPasses * kDownWidth + kHeadValues * h);
+  return w;
+}
+
+MlaTime MlaModuleTimeModel::time(const Work& w, std::span<const double> values,
+                                 CacheState cache) const {
+  MlaTime t = kernel_.time(w.attention, values, cache);
+  t += projections_.time(w.projections, values, cache);
+  const double activation_s = w.activation_bytes / activation_rate_(values);
+  t.l2_s += activation_s;
+  t.launch_s += fixed_s_(values);
+  t.seconds += fixed_s_(values) + activation_s;
+  return t;
+}
+
+double MlaModuleTimeModel::seconds(const MlaShape& shape, std::span<const double> values,
+                                   CacheState cache) const {
+  return time(work(shape), values, cache).seconds;
+}
+
+TimeParts MlaModuleTimeModel::parts(const MlaShape& shape, std::span<const double> values,
+                                    CacheState cache) const {
+  const Work w = work(shape);
+  return to_parts(time(w, values, cache), choice_text(w.attention));
+}
+
+double MlaModuleTimeModel::reading_s(double module_seconds) const {
+  return mla_reading_s(module_seconds, gpu_, vllm(family_.library) ? kVllmPhase : kTrtllmPhase);
+}
+
+}  // namespace smtwin

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Time of a whole latent-attention module of DeepSeek-V3 in one decode step: projections, rope,
+// norms, the attention kernel, output projection.
+//   T = fixed + projections + attention kernel + activation bytes / activation_rate
+//   activation bytes = 2 B * batch * (4*7168 + 3*2112 + 1500*heads)   norms, rope, copies
+// Projections of a rank with H heads (N x K): 2112 x 7168 (query and KV down), 192H x 1536 (query
+// up), 512H x 128 and 128H x 512 (absorbed, BF16 always), 7168 x 128H (output).
+// Weights and KV cache share the L2 in the replayed benchmark: one cold share for both.
+// Left out: tensor-parallel all-reduce, quantization kernels one by one (in fixed_time).
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "model/families/mla/mla_time.hpp"
+#include "model/families/mla/projections.hpp"
+
+namespace smtwin {
+
+class MlaModuleTimeModel {
+ public:
+  struct Work {
+    MlaKernel::Work attention;
+    Projections::Work projections;
+    double activation_bytes = 0;
+  };
+
+  MlaModuleTimeModel(const TimingGpu& gpu, MlaFamily family, ProjectionType type);
+
+  const std::vector<ConstantSpec>& constants() const { return constants_.specs(); }
+  Work work(const MlaShape& shape) const;
+  MlaTime time(const Work& work, std::span<const double> values, CacheState cache) const;
+
+  double seconds(const MlaShape& shape, std::span<const double> values, CacheState cache) const;
+  TimeParts parts(const MlaShape& shape, std::span<const double> values, CacheState cache) const;
+  double reading_s(double module_seconds) const;
+
+ private:
+  TimingGpu gpu_;
+  MlaFamily family_;
+  ProjectionType type_;
+  AttentionConstants constants_;
+  MlaKernel kernel_;
+  Projections projections_;
+  AttentionConstant fixed_s_, activation_rate_;
+};
+
+}  // namespace smtwin

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/families/moe/uniform_routing.hpp"
+
+#include <cmath>
+
+namespace smtwin {
+
+MoeRouting uniform_routing(const MoeShape& shape) {
+  constexpr double kCertain = 4;  // erfc(4) is 1.5e-8
+  MoeRouting r;
+  const double local = shape.local_experts(), share = shape.topk / shape.experts;
+  const double mean = shape.tokens * share, spread = std::sqrt(2 * mean);
+  const double any = 1 - std::pow(1 - share, shape.tokens);
+  r.active_experts = local * any;
+  r.rows = local * mean;
+  r.tokens_seen = shape.tokens;
+  for (std::size_t i = 0; i < kMoeTileRows.size(); ++i) {
+    const double height = kMoeTileRows[i];
+    // An expert has tile number j + 1 when it has more than j height rows.
+    const double sure = std::floor((mean - kCertain * spread) / height);
+    double tiles = sure > 0 ? sure + 1 : any;
+    for (double j = sure > 0 ? sure + 1 : 1;; ++j) {
+      const double z = (j * height + 0.5 - mean) / spread;
+      if (z > kCertain) break;
+      tiles += 0.5 * std::erfc(z);
+    }
+    r.tiles[i] = local * tiles;
+  }
+  return r;
+}
+
+}  // namespace smtwin

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/fitted_ops.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "model/families/attention/attention_time.hpp"
+#include "model/families/collectives/collective_time.hpp"
+#include "model/families/gemm/gemm_time.hpp"
+#include "model/serving_kernels.hpp"
+#include "model/timing/transfer.hpp"
+#include "model/timing/uncertainty.hpp"
+
+namespace smtwin {
+namespace {
+
+double number(std::int64_t value) { return static_cast<double>(value); }
+
+}  // namespace
+
+FittedOps::FittedOps(const GpuSpec& gpu, const GpuSpec& fitted_on,
+                     std::shared_ptr<const CalibrationProfile> profile, ServingFramework framework)
+    : gpu_(timing_gpu(gpu)),
+      fitted_on_(timing_gpu(fitted_on)),
+      profile_(std::move(profile)),
+      framework_(framework),
+      transferred_(!same_specification(gpu_, fitted_on_)) {
+  dram_rate_ = gpu_.dram_read_bytes_per_s;
+  for (const FittedConstant& c : profile_->gpu_constants) {
+    if (c.name == "dram_rate") {
+      dram_rate_ = c.value * gpu_.dram_read_bytes_per_s / fitted_on_.dram_read_bytes_per_s;
+    }
+  }
+}
+
+FittedTime FittedOps::finish(const FamilyCalibration& family, const Specs& source,
+                             const Specs& target, const PartsAt& parts_at) const {
+  const std::vector<double> values = transferred_values(family, source, fitted_on_, target, gpu_);
+  const TimeParts parts = parts_at(values);
+  double variance = 0;
+  if (family.covariance.size() == values.size() * values.size()) {
+    variance = variance_from_constants(
+        log_sensitivities([&](std::span<const double> v) { return parts_at(v).seconds; }, values),
+        family.covariance);
+  }
+  FittedTime time;
+  time.seconds = parts.seconds;
+  time.regime = parts.regime();
+  time.interval =
+      interval_of(parts.seconds, time.regime, family, variance, transferred_ ? kTransferSd : 0);
+  time.family = family.identity.key();
+  time.choice = parts.choice;
+  return time;
+}
+
+std::optional<FittedTime> FittedOps::time(const StepOp& op) const {
+  switch (op.kind) {
+    case OpKind::gemm:
+      return gemm(op);
+    case OpKind::grouped_gemm:
+      return experts(op);
+    case OpKind::attention:
+      return op.latent ? latent_attention(op) : attention(op);
+    case OpKind::collective:
+      return collective(op);
+    case OpKind::sparse_attention:
+    case OpKind::streaming:
+      break;
+  }
+  return std::nullopt;
+}
+
+std::optional<FittedTime> FittedOps::gemm(const StepOp& op) const {
+  const bool batched = op.copies > 1;
+  const std::vector<FamilyIdentity> kernels =
+      batched ? batched_gemm_kernels(framework_, op.weight_format, gpu_)
+              : gemm_kernels(framework_, op.weight_format, gpu_);
+  for (const FamilyIdentity& id : kernels) {
+    const FamilyCalibration* family = profile_->find(id.key());
+    if (family == nullptr) continue;
+    const auto model_on = [&](const TimingGpu& gpu) {
+      return GemmTimeModel(
+          batched ? mla_bmm_implementation(id.framework, id.kernel_source, id.dtype, gpu)
+                  : gemm_implementation(id.framework, id.kernel_source, id.dtype, gpu),
+          gpu);
+    };
+    const GemmTimeModel model = model_on(gpu_);
+    GemmPoint point = model.cold_point(
+        {.b = number(op.copies), .m = number(op.rows), .n = number(op.n), .k = number(op.k)});
+    // The step lists the kernels that quantize activations on their own.
+    point.quant_bytes = 0;
+    point.quant_rows = 0;
+    FittedTime time =
+        finish(*family, model_on(fitted_on_).constants(), model.constants(),
+               [&](std::span<const double> v) { return model.parts(point, model.read(v)); });
+    time.dram_bytes = op.weight_bytes;
+    return time;
+  }
+  return std::nullopt;
+}
+
+std::optional<FittedTime> FittedOps::attention(const StepOp& op) const {
+  if (op.head_dim != op.v_head_dim || op.context <= 0) return std::nullopt;
+  for (const AttentionKernel& kernel :
+       attention_kernels(framework_, op.kv_format, op.head_dim, gpu_)) {
+    const FamilyCalibration* family = profile_->find(kernel.identity.key());
+    if (family == nullptr) continue;
+    const AttentionTimeModel model(gpu_, kernel.family);
+    const AttentionShape shape{.batch = number(op.sequences),
+                               .q_heads = number(op.heads),
+                               .kv_heads = number(op.kv_heads),
+                               .head_dim = number(op.head_dim),
+                               .window = number(op.window),
+                               .kv_tokens = number(op.context) + 1};
+    FittedTime time = finish(
+        *family, AttentionTimeModel(fitted_on_, kernel.family).constants(), model.constants(),
+        [&](std::span<const double> v) { return model.parts(shape, v, CacheState::cold); });
+    time.dram_bytes = op.kv_bytes;
+    return time;
+  }
+  return std::nullopt;
+}
+
+std::optional<FittedTime> FittedOps::latent_attention(const StepOp&) const { return std::nullopt; }
+
+std::optional<FittedTime> FittedOps::experts(const StepOp&) const { return std::nullopt; }
+
+std::optional<FittedTime> FittedOps::collective(const StepOp& op) const {
+  if (op.ranks < 2) return std::nullopt;
+  const FamilyCalibration* family = profile_->find("collectives");
+  if (family == nullptr) return std::nullopt;
+  CollectiveQuestion question;
+  question.op =
+      op.collective == Collective::all_gather ? CollectiveOp::all_gather : CollectiveOp::all_reduce;
+  question.gpus = op.ranks;
+  question.bytes = op.message_bytes;
+  switch (framework_) {
+    case ServingFramework::vllm:
+      question.library = CollectiveLibrary::vllm;
+      break;
+    case ServingFramework::sglang:
+      question.library = CollectiveLibrary::sglang;
+      break;
+    case ServingFramework::trtllm:
+      question.library = CollectiveLibrary::trtllm;
+      break;
+  }
+  const CollectiveTimeModel model(gpu_);
+  const CollectivePlan plan = model.plan(question);
+  return finish(*family, CollectiveTimeModel(fitted_on_).constants(), model.constants(),
+                [&](std::span<const double> v) { return model.parts(plan, v); });
+}
+
+}  // namespace smtwin

@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// Interim: weak, so that the real one replaces it.
-#include "arch/error.hpp"
-#include "validate/measurements/row_problems.hpp"
-namespace smtwin {
-__attribute__((weak)) std::unique_ptr<TimeProblem> dsv4_row_problem(RowSpan, const TimingGpu&) {
-  throw DataError("dsv4_row_problem not written yet");
-}
-}  // namespace smtwin
