@@ -8,6 +8,7 @@
 #include "arch/error.hpp"
 #include "cli/flag_values.hpp"
 #include "cli/next_steps.hpp"
+#include "cli/profile_choice.hpp"
 #include "cli/report.hpp"
 
 namespace smtwin {
@@ -71,6 +72,7 @@ void add_kernel_flags(CLI::App& app, KernelFlags& flags) {
                  "kernel (smtwin kernels); its parameters are flags as well");
   app.add_option("--l2", flags.l2, "cold (deployment) or warm (benchmark replay)");
   app.add_option("--launch", flags.launch, "graph (replayed CUDA graph) or stream");
+  app.add_option("--profile", flags.profile, kProfileHelp);
 }
 
 KernelTimeOptions time_options(const KernelFlags& flags) {
@@ -84,6 +86,26 @@ KernelTimeOptions time_options(const KernelFlags& flags) {
   options.l2 = flags.l2 == "warm" ? L2State::warm : L2State::cold;
   options.launch = flags.launch == "stream" ? LaunchMode::stream : LaunchMode::graph;
   return options;
+}
+
+void use_profile(const std::string& profile, GpuChoice& gpu, KernelTimeOptions& options) {
+  const std::shared_ptr<const CalibrationProfile> chosen = choose_profile(profile, gpu.gpu);
+  options.unmeasured.reset();
+  if (chosen) options.unmeasured = chosen->unmeasured;
+  gpu.context.calibration = calibration_context(chosen.get(), gpu.gpu.name);
+}
+
+std::string describe_interval(const KernelTime& time) {
+  if (!time.interval) return "no profile, so without an interval";
+  return "90 % interval of kernels that nobody measured " + format_time(time.interval->low_s) +
+         " to " + format_time(time.interval->high_s);
+}
+
+std::string describe_intervals(const KernelTimeOptions& options) {
+  if (!options.unmeasured) return "no profile, so without intervals";
+  const TimeInterval factor = options.unmeasured->around(1);
+  return "90 % intervals of kernels that nobody measured " + format_number(factor.low_s, 2) +
+         " to " + format_number(factor.high_s, 2) + " times each";
 }
 
 std::string describe(const KernelTimeOptions& options) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/verb.hpp"
 #include "kernels/descriptor.hpp"
 #include "model/kernel_time.hpp"
 #include "model/residency.hpp"
@@ -45,9 +46,17 @@ struct KernelFlags {
   std::string kernel;
   std::string l2 = "cold";
   std::string launch = "graph";
+  std::string profile = {};
 };
 void add_kernel_flags(CLI::App& app, KernelFlags& flags);
 KernelTimeOptions time_options(const KernelFlags& flags);  // UsageError lists what is allowed
-std::string describe(const KernelTimeOptions& options);    // "cold L2, replayed in a CUDA graph"
+// Intervals of the profile that --profile names, or of the GPU's own, into `options`, and its name
+// into the report's context.
+void use_profile(const std::string& profile, GpuChoice& gpu, KernelTimeOptions& options);
+// "90 % interval 21 us to 40 us" or why there is none.
+std::string describe_interval(const KernelTime& time);
+// The same for many times at once: "90 % intervals 0.77 to 1.4 times each".
+std::string describe_intervals(const KernelTimeOptions& options);
+std::string describe(const KernelTimeOptions& options);  // "cold L2, replayed in a CUDA graph"
 
 }  // namespace smtwin

@@ -24,6 +24,7 @@ Answer answer(const Flags& flags, const VerbInput& input) {
   predict->kernel = choice.kernel;
   predict->gpu = choose_gpu(input.gpu, single_values(choice.settings.gpu));
   predict->options = time_options(flags.shared);
+  use_profile(flags.shared.profile, predict->gpu, predict->options);
   predict->run =
       run_kernel(*choice.kernel, with_settings(choice), predict->gpu.gpu, predict->options);
   // Without a time there is nothing this verb could say; fit and whatif still show the bytes.

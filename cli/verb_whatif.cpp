@@ -20,8 +20,8 @@ struct Flags {
 
 Answer answer(const Flags& flags, const VerbInput& input) {
   const KernelChoice choice = choose_kernel(flags.shared.kernel, flags.config, input);
-  const auto whatif = std::make_shared<WhatifAnswer>(
-      answer_whatif(choice, split_list(input.gpu), time_options(flags.shared)));
+  const auto whatif = std::make_shared<WhatifAnswer>(answer_whatif(
+      choice, split_list(input.gpu), time_options(flags.shared), flags.shared.profile));
   return {.context = whatif->points.front().gpu.context,
           .exit_code = 0,
           .table = [whatif](std::ostream& out) { print_whatif(out, *whatif); },

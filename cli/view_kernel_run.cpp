@@ -38,6 +38,7 @@ Json time_object(const KernelTime& t) {
   return {{"seconds", t.seconds},
           {"binding", to_string(t.binding)},
           {"provenance", to_string(t.provenance)},
+          {"interval_s", t.interval ? Json{t.interval->low_s, t.interval->high_s} : Json(nullptr)},
           {"bounds", bounds},
           {"dram_bytes", t.dram_bytes},
           {"l2_bytes", t.l2_bytes},
@@ -135,7 +136,9 @@ std::vector<std::string> kernel_run_csv_header() {
           "useful_flops",
           "predicted_s",
           "binding",
-          "predicted_provenance"};
+          "predicted_provenance",
+          "predicted_low_s",
+          "predicted_high_s"};
 }
 
 std::vector<std::string> kernel_run_csv_cells(const KernelRun& run, const GpuSpec& gpu) {
@@ -163,7 +166,9 @@ std::vector<std::string> kernel_run_csv_cells(const KernelRun& run, const GpuSpe
           csv_number(k.useful_flops),
           timed ? csv_number(run.time->seconds) : "",
           timed ? std::string(to_string(run.time->binding)) : "",
-          timed ? std::string(to_string(run.time->provenance)) : ""};
+          timed ? std::string(to_string(run.time->provenance)) : "",
+          timed && run.time->interval ? csv_number(run.time->interval->low_s) : "",
+          timed && run.time->interval ? csv_number(run.time->interval->high_s) : ""};
 }
 
 }  // namespace smtwin

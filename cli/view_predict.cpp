@@ -54,9 +54,8 @@ void print_time(std::ostream& out, const PredictAnswer& a) {
                     format_size(t.bytes_in_flight_for_dram_peak));
   print_wrapped(out, "predicted",
                 format_time(t.seconds) + ", bound by " + label(t.binding) + "; " +
-                    describe(a.options) +
-                    "; uncalibrated, so without an interval; weakest input: " +
-                    std::string(to_string(t.provenance)));
+                    describe(a.options) + "; " + describe_interval(t) +
+                    "; weakest input: " + std::string(to_string(t.provenance)));
 }
 
 void print_bounds(std::ostream& out, const KernelTime& t, bool explain) {

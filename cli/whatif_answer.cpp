@@ -65,7 +65,8 @@ std::string label_of(const Changes& changes) {
 }
 
 WhatifPoint make_point(const KernelChoice& choice, const std::string& gpu, const Changes& held,
-                       const Changes& varied, const KernelTimeOptions& options) {
+                       const Changes& varied, const std::string& profile,
+                       KernelTimeOptions& options) {
   std::string gpu_name = gpu;
   Parameters parameters = choice.given;
   std::vector<std::string> gpu_settings;
@@ -84,6 +85,7 @@ WhatifPoint make_point(const KernelChoice& choice, const std::string& gpu, const
   WhatifPoint point;
   point.label = label_of(varied);
   point.gpu = choose_gpu(gpu_name, gpu_settings);
+  use_profile(profile, point.gpu, options);
   point.run = run_kernel(*choice.kernel, parameters, point.gpu.gpu, options);
   return point;
 }
@@ -91,7 +93,7 @@ WhatifPoint make_point(const KernelChoice& choice, const std::string& gpu, const
 }  // namespace
 
 WhatifAnswer answer_whatif(const KernelChoice& choice, const std::vector<std::string>& gpus,
-                           const KernelTimeOptions& options) {
+                           const KernelTimeOptions& options, const std::string& profile) {
   const std::vector<Axis> axes = axes_of(choice, gpus);
   const bool sweeps = std::any_of(axes.begin(), axes.end(),
                                   [](const Axis& axis) { return axis.values.size() > 1; });
@@ -108,7 +110,7 @@ WhatifAnswer answer_whatif(const KernelChoice& choice, const std::vector<std::st
       }
     }
     for (const Changes& changes : combinations(varied)) {
-      answer.points.push_back(make_point(choice, gpu, held, changes, options));
+      answer.points.push_back(make_point(choice, gpu, held, changes, profile, answer.options));
     }
   } else {
     if (axes.empty()) {
@@ -118,8 +120,8 @@ WhatifAnswer answer_whatif(const KernelChoice& choice, const std::vector<std::st
     }
     Changes changed;
     for (const Axis& axis : axes) changed.push_back({axis.of, axis.path, axis.values.front()});
-    answer.points.push_back(make_point(choice, gpu, {}, {}, options));
-    answer.points.push_back(make_point(choice, gpu, {}, changed, options));
+    answer.points.push_back(make_point(choice, gpu, {}, {}, profile, answer.options));
+    answer.points.push_back(make_point(choice, gpu, {}, changed, profile, answer.options));
   }
   const KernelRun& base = answer.points.front().run;
   for (std::size_t i = 1; i < answer.points.size(); ++i) {

@@ -30,7 +30,7 @@ struct WhatifAnswer {
 // Settings with one value change the second point together; settings with several values span one
 // point each combination, the first of them the base, and the others then hold for all points.
 WhatifAnswer answer_whatif(const KernelChoice& choice, const std::vector<std::string>& gpus,
-                           const KernelTimeOptions& options);
+                           const KernelTimeOptions& options, const std::string& profile);
 
 void print_whatif(std::ostream& out, const WhatifAnswer& answer);
 std::string whatif_json(const WhatifAnswer& answer);

@@ -5,9 +5,12 @@
 #include <functional>
 #include <utility>
 
+#include "model/expected_routing.hpp"
 #include "model/families/attention/attention_time.hpp"
 #include "model/families/collectives/collective_time.hpp"
 #include "model/families/gemm/gemm_time.hpp"
+#include "model/families/mla/mla_time.hpp"
+#include "model/families/moe/moe_time.hpp"
 #include "model/serving_kernels.hpp"
 #include "model/timing/transfer.hpp"
 #include "model/timing/uncertainty.hpp"
@@ -122,9 +125,53 @@ std::optional<FittedTime> FittedOps::attention(const StepOp& op) const {
   return std::nullopt;
 }
 
-std::optional<FittedTime> FittedOps::latent_attention(const StepOp&) const { return std::nullopt; }
+std::optional<FittedTime> FittedOps::latent_attention(const StepOp& op) const {
+  // The measured kernels read DeepSeek's latent: 512 values and 64 of RoPE.
+  if (op.v_head_dim != static_cast<std::int64_t>(kMlaLatentDim) ||
+      op.head_dim != static_cast<std::int64_t>(kMlaLatentDim + kMlaRopeDim)) {
+    return std::nullopt;
+  }
+  for (const LatentKernel& kernel : latent_attention_kernels(framework_, op.kv_format, gpu_)) {
+    const FamilyCalibration* family = profile_->find(kernel.identity.key());
+    if (family == nullptr) continue;
+    const MlaTimeModel model(gpu_, kernel.family);
+    const MlaShape shape{.batch = number(op.sequences),
+                         .heads = number(op.heads),
+                         .kv_tokens = number(op.context) + 1};
+    FittedTime time =
+        finish(*family, MlaTimeModel(fitted_on_, kernel.family).constants(), model.constants(),
+               [&](std::span<const double> v) { return model.parts(shape, v, CacheState::cold); });
+    time.dram_bytes = op.kv_bytes;
+    return time;
+  }
+  return std::nullopt;
+}
 
-std::optional<FittedTime> FittedOps::experts(const StepOp&) const { return std::nullopt; }
+std::optional<FittedTime> FittedOps::experts(const StepOp& op) const {
+  if (!op.expert_layer) return std::nullopt;
+  const ExpertLayer& layer = *op.expert_layer;
+  const MoeShape shape{.tokens = number(layer.tokens),
+                       .topk = number(layer.experts_per_token),
+                       .experts = number(layer.experts),
+                       .ep = static_cast<double>(layer.ep),
+                       .tp = static_cast<double>(layer.tp),
+                       .hidden = number(layer.hidden),
+                       .inter = number(layer.intermediate),
+                       .gated = layer.gated};
+  for (const ExpertKernel& kernel : expert_kernels(framework_, op.weight_format, gpu_)) {
+    const FamilyCalibration* family = profile_->find(kernel.identity.key());
+    if (family == nullptr) continue;
+    const MoeTimeModel model(gpu_, kernel.implementation);
+    const MoeWork work = model.prepare(shape, expected_routing(layer));
+    FittedTime time = finish(
+        *family, MoeTimeModel(fitted_on_, kernel.implementation).constants(), model.constants(),
+        [&](std::span<const double> v) { return model.parts(work, v, CacheState::cold); });
+    // Of both GEMMs: the down projection has one matrix where gate and up have two.
+    time.dram_bytes = op.weight_bytes * (layer.gated ? 1.5 : 2);
+    return time;
+  }
+  return std::nullopt;
+}
 
 std::optional<FittedTime> FittedOps::collective(const StepOp& op) const {
   if (op.ranks < 2) return std::nullopt;

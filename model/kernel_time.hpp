@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a kernel runs: version 1, uncalibrated. MODEL.md sections 2 and 3 work one kernel
+// How long a kernel that nobody measured runs, from its descriptor and the GPU alone. Measured
+// families (model/families/) replace it where they exist. MODEL.md sections 2 and 3 work one kernel
 // through every equation.
 //
 //   time = launch gap + prologue + sum over waves of max(compute, shared, issue, L2, DRAM, latency)
@@ -17,6 +18,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +27,7 @@
 #include "arch/provenance.hpp"
 #include "kernels/descriptor.hpp"
 #include "model/residency.hpp"
+#include "model/timing/profile.hpp"
 
 namespace smtwin {
 
@@ -45,6 +48,9 @@ struct KernelTimeOptions {
   L2State l2 = L2State::cold;
   LaunchMode launch = LaunchMode::graph;
   KernelTimeConstants constants{};
+  // Of a calibration profile: how far families were off before a row of theirs was fitted. Gives
+  // the time an interval.
+  std::optional<UnmeasuredErrors> unmeasured = std::nullopt;
 };
 
 enum class Bound { launch, tensor, fp32, sfu, shared_memory, issue, l2, dram, latency };
@@ -128,10 +134,11 @@ struct KernelTime {
   Residency residency;
   double dram_bytes = 0;  // that DRAM moves in this L2 state
   double l2_bytes = 0;
-  double bytes_in_flight = 0;                // of the whole GPU in a full wave
-  double bytes_in_flight_for_dram_peak = 0;  // from here on more of them do not help
-  double l2_hit = 0;                         // share of the reads that the L2 serves
-  // Of the time: assumed at best, as version 1 is uncalibrated; weaker when an input is.
+  double bytes_in_flight = 0;                           // of the whole GPU in a full wave
+  double bytes_in_flight_for_dram_peak = 0;             // from here on more of them do not help
+  double l2_hit = 0;                                    // share of the reads that the L2 serves
+  std::optional<TimeInterval> interval = std::nullopt;  // 90 %, with KernelTimeOptions::unmeasured
+  // Of the time: assumed at best; weaker when an input is.
   Provenance provenance = Provenance::assumed;
   std::vector<std::string> assumptions;  // of this model; the kernel's are in KernelInstance
 };

@@ -273,6 +273,7 @@ KernelTime kernel_time(const GpuSpec& gpu, const KernelInstance& kernel,
     t.l2_hit = 1 - s.traffic.dram_read_bytes / s.traffic.read_bytes;
   }
 
+  if (options.unmeasured) t.interval = options.unmeasured->around(t.seconds);
   const Explainer explainer{gpu, kernel, options, s};
   t.bytes_in_flight_for_dram_peak = bytes_in_flight_for_peak(explainer.dram_path());
   for (std::size_t b = 0; b < kBoundCount; ++b) {

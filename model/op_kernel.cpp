@@ -2,7 +2,6 @@
 #include "model/op_kernel.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "arch/error.hpp"
@@ -130,9 +129,7 @@ OpSeconds OpTimer::timed(const StepOp& op) const {
     time.provenance = fitted_->transferred() ? Provenance::transferred : Provenance::fitted;
   } else {
     time = fastest(op);
-    const CalibrationProfile& profile = fitted_->profile();
-    time.interval = {time.seconds * std::exp(profile.unmeasured_low),
-                     time.seconds * std::exp(profile.unmeasured_high)};
+    time.interval = fitted_->profile().unmeasured.around(time.seconds);
   }
   time.with_interval = true;
   return time;

@@ -94,6 +94,23 @@ constexpr AttentionRow kAttentions[] = {
 };
 constexpr std::int64_t kUsualHeads = 256;
 
+struct LatentRow {
+  F framework;
+  Chip chip;
+  bool fp8_kv;
+  const char* kernel_source;
+  MlaLibrary library;
+};
+constexpr LatentRow kLatents[] = {
+    {F::sglang, Chip::hopper, false, "flash_attention", MlaLibrary::sglang_flash_attention3},
+    {F::sglang, Chip::hopper, true, "flash_attention", MlaLibrary::sglang_flash_attention3},
+    {F::trtllm, Chip::hopper, false, "default", MlaLibrary::trtllm_flashmla},
+    {F::trtllm, Chip::hopper, true, "default", MlaLibrary::trtllm_flashmla},
+    {F::sglang, Chip::sm120, false, "triton", MlaLibrary::sglang_triton},
+    {F::trtllm, Chip::sm120, false, "default", MlaLibrary::trtllm_sm120},
+    {F::trtllm, Chip::sm120, true, "default", MlaLibrary::trtllm_sm120},
+};
+
 struct ExpertRow {
   F framework;
   Chip chip;
@@ -229,6 +246,20 @@ std::vector<AttentionKernel> attention_kernels(F framework, Format kv, std::int6
         {identity_of("generation_attention_perf", row.framework, row.kernel_source, "bfloat16",
                      fp8 ? "fp8" : "bfloat16"),
          {.library = row.library, .framework = attention_framework(row.framework), .fp8_kv = fp8}});
+  }
+  prefer(found, std::string(to_string(framework)));
+  return found;
+}
+
+std::vector<LatentKernel> latent_attention_kernels(F framework, Format kv, const TimingGpu& gpu) {
+  std::vector<LatentKernel> found;
+  const bool fp8 = kv == Format::fp8;
+  if (!fp8 && canonical(kv) != Format::bf16) return found;
+  for (const LatentRow& row : kLatents) {
+    if (row.fp8_kv != fp8 || !runs_on(row.chip, gpu)) continue;
+    found.push_back({identity_of("generation_mla_perf", row.framework, row.kernel_source,
+                                 "bfloat16", fp8 ? "fp8" : "bfloat16"),
+                     {.library = row.library, .fp8_kv = fp8}});
   }
   prefer(found, std::string(to_string(framework)));
   return found;

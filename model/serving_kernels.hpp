@@ -11,6 +11,7 @@
 
 #include "model/families/attention/attention_shape.hpp"
 #include "model/families/gemm/gemm_implementation.hpp"
+#include "model/families/mla/mla_shape.hpp"
 #include "model/families/moe/moe_shape.hpp"
 #include "model/model_spec.hpp"
 #include "model/timing/profile.hpp"
@@ -33,6 +34,14 @@ struct AttentionKernel {
 };
 std::vector<AttentionKernel> attention_kernels(ServingFramework framework, NumberFormat kv,
                                                std::int64_t head_dim, const TimingGpu& gpu);
+
+// Latent attention. vLLM has rows of whole modules only; another framework's kernel stands in.
+struct LatentKernel {
+  FamilyIdentity identity;
+  MlaFamily family;
+};
+std::vector<LatentKernel> latent_attention_kernels(ServingFramework framework, NumberFormat kv,
+                                                   const TimingGpu& gpu);
 
 struct ExpertKernel {
   FamilyIdentity identity;

@@ -4,6 +4,9 @@
 #include <cmath>
 
 namespace smtwin {
+namespace {
+constexpr double kNormal95 = 1.645;  // 95th percentile of a normal distribution
+}
 
 std::string FamilyIdentity::key() const {
   std::string key = table;
@@ -29,11 +32,17 @@ const FamilyCalibration* CalibrationProfile::find(const std::string& key) const 
   return nullptr;
 }
 
+TimeInterval UnmeasuredErrors::around(double seconds) const {
+  return {seconds * std::exp(low), seconds * std::exp(high)};
+}
+
 TimeInterval interval_of(double seconds, Regime regime, const FamilyCalibration& family,
                          double constants_variance, double transfer_sd) {
   const double spread = family.spread[static_cast<std::size_t>(regime)];
-  const double u = std::sqrt(spread * spread + constants_variance + transfer_sd * transfer_sd);
-  return {seconds * std::exp(family.low_score * u), seconds * std::exp(family.high_score * u)};
+  const double u = std::sqrt(spread * spread + constants_variance);
+  const double transfer = kNormal95 * transfer_sd;
+  return {seconds * std::exp(-std::hypot(family.low_score * u, transfer)),
+          seconds * std::exp(std::hypot(family.high_score * u, transfer))};
 }
 
 }  // namespace smtwin

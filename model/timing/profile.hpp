@@ -8,8 +8,9 @@
 // `spread` is the robust standard deviation of log(measured / predicted) over rows of shapes that
 // the fit had not seen (cross-validation), by what decides the time; `low` and `high` are the 5th
 // and 95th percentile of log(measured / predicted) / u over the same rows (split conformal: no
-// shape of the distribution is assumed). C is the covariance of the constants' logarithms;
-// `transfer` is added where constants come from another GPU.
+// shape of the distribution is assumed). C is the covariance of the constants' logarithms. Where
+// constants come from another GPU both sides widen by the 95 % point of a normal distribution with
+// the transfer's standard deviation, added in squares.
 #pragma once
 
 #include <array>
@@ -80,6 +81,20 @@ struct FamilyCalibration {
   std::vector<double> values() const;
 };
 
+struct TimeInterval {
+  double low_s = 0;
+  double high_s = 0;
+};
+
+// log(measured / predicted), 5th and 95th percentile, of families before a row of theirs was
+// fitted: constants at their priors, every family with the same weight. The errors to expect of a
+// kernel that nobody measured.
+struct UnmeasuredErrors {
+  double low = -0.5;
+  double high = 0.5;
+  TimeInterval around(double seconds) const;
+};
+
 struct CalibrationProfile {
   std::string gpu;          // canonical name of the GPU it predicts
   std::string source;       // of the measurements, in words
@@ -88,20 +103,12 @@ struct CalibrationProfile {
   std::uint64_t seed = 1;
   int max_points = 0;  // a family; 0 = the default
   std::vector<FittedConstant> gpu_constants;
-  // log(measured / predicted), 5th and 95th percentile, of kernels before a row of their family was
-  // fitted: constants at their priors, every family with the same weight. The interval of kernels
-  // that nobody measured.
-  double unmeasured_low = -0.5;
-  double unmeasured_high = 0.5;
+  UnmeasuredErrors unmeasured;
   std::vector<FamilyCalibration> families;
 
   const FamilyCalibration* find(const std::string& key) const;
 };
 
-struct TimeInterval {
-  double low_s = 0;
-  double high_s = 0;
-};
 // `constants_variance` is g' C g.
 TimeInterval interval_of(double seconds, Regime regime, const FamilyCalibration& family,
                          double constants_variance, double transfer_sd);

@@ -108,8 +108,8 @@ void set_unmeasured(CalibrationProfile& profile, const std::vector<const FamilyR
           std::log(family->measured.measured_s[i] / problem.seconds(i, priors, choice, true)));
     }
   }
-  profile.unmeasured_low = quantile(residual, 0.05);
-  profile.unmeasured_high = quantile(residual, 0.95);
+  profile.unmeasured.low = quantile(residual, 0.05);
+  profile.unmeasured.high = quantile(residual, 0.95);
 }
 
 FamilyCalibration describe(const FamilyRows& family, const FamilyFit& fit,

@@ -171,7 +171,7 @@ std::string write_profile(const CalibrationProfile& p) {
       {"rows", p.rows},
       {"seed", p.seed},
       {"max_points", p.max_points},
-      {"unmeasured_interval", {rounded(p.unmeasured_low, 4), rounded(p.unmeasured_high, 4)}},
+      {"unmeasured_interval", {rounded(p.unmeasured.low, 4), rounded(p.unmeasured.high, 4)}},
       {"gpu_constants", gpu_constants},
       {"families", families}};
   // One constant or statistic a line: a refit is read as a diff.
@@ -235,8 +235,8 @@ CalibrationProfile read_profile(const std::string& json_text, const std::string&
   if (unmeasured.size() != 2 || unmeasured[0] > unmeasured[1]) {
     o.fail("unmeasured_interval", "expected [low, high]");
   }
-  p.unmeasured_low = unmeasured[0];
-  p.unmeasured_high = unmeasured[1];
+  p.unmeasured.low = unmeasured[0];
+  p.unmeasured.high = unmeasured[1];
   for (const HfObject& c : o.objects("gpu_constants")) p.gpu_constants.push_back(read_constant(c));
   for (const HfObject& f : o.objects("families")) p.families.push_back(read_family(f));
   return p;

@@ -15,6 +15,9 @@
 namespace smtwin {
 namespace {
 
+// A constant whose change moves a time by less than this share of its own change has no part in it.
+constexpr double kNoPart = 1e-6;
+
 void score_family(const FamilyRows& family, const FamilyConstants& constants, std::size_t index,
                   ScoredRow* out) {
   const TimeProblem& problem = *family.problem;
@@ -27,9 +30,12 @@ void score_family(const FamilyRows& family, const FamilyConstants& constants, st
     s.regime = parts.regime();
     s.predicted_s = parts.seconds;
     s.interval = {s.predicted_s, s.predicted_s};
+    const std::vector<double> g = sensitivities(problem, i, constants.values);
+    for (std::size_t j = 0; j < g.size() && j < s.constants.size(); ++j) {
+      s.constants[j] = std::fabs(g[j]) > kNoPart;
+    }
     if (constants.calibration) {
-      const double variance = variance_from_constants(sensitivities(problem, i, constants.values),
-                                                      constants.calibration->covariance);
+      const double variance = variance_from_constants(g, constants.calibration->covariance);
       s.interval = interval_of(s.predicted_s, s.regime, *constants.calibration, variance,
                                constants.transfer_sd);
     }
@@ -39,6 +45,7 @@ void score_family(const FamilyRows& family, const FamilyConstants& constants, st
 struct Group {
   std::vector<double> predicted, measured;
   std::size_t inside = 0;
+  ConstantSet used;
   GroupScore score;
 
   void add(const ScoredRow& r) {
@@ -48,6 +55,7 @@ struct Group {
   }
   GroupScore finish(const std::string& name) {
     score.name = name;
+    score.constants = used.count();
     score.errors = error_statistics(predicted, measured);
     score.interval_coverage =
         predicted.empty() ? 0 : static_cast<double>(inside) / static_cast<double>(predicted.size());
@@ -117,7 +125,7 @@ MeasurementScore score_measurements(
       g->add(row);
       g->score.provenance = constants[row.family].provenance;
     }
-    group.score.constants = family.problem->constants().size();
+    group.used |= row.constants;
   }
   for (auto& [name, group] : by_family) score.families.push_back(group.finish(name));
   for (std::size_t r = 0; r < kRegimeCount; ++r) {

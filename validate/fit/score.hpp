@@ -3,6 +3,7 @@
 // the errors by scored family and by regime.
 #pragma once
 
+#include <bitset>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -14,6 +15,10 @@
 
 namespace smtwin {
 
+// Which constants of a family had a part in a time, by their position.
+inline constexpr std::size_t kMostConstants = 64;
+using ConstantSet = std::bitset<kMostConstants>;
+
 struct ScoredRow {
   const MeasurementRow* row = nullptr;
   std::size_t family = 0;  // index into the families that were scored
@@ -21,6 +26,7 @@ struct ScoredRow {
   double predicted_s = 0;
   TimeInterval interval;
   Regime regime = Regime::launch;
+  ConstantSet constants;
   double error() const;  // |predicted / measured - 1|
 };
 
@@ -29,7 +35,7 @@ struct GroupScore {
   ErrorStatistics errors;
   double interval_coverage = 0;                 // share of rows inside their 90 % interval
   Provenance provenance = Provenance::assumed;  // of the constants
-  std::size_t constants = 0;
+  std::size_t constants = 0;                    // that had a part in any of the times
 };
 
 struct MeasurementScore {

@@ -31,15 +31,14 @@ class AttentionRowProblem final : public TimeProblem {
   const std::vector<ConstantSpec>& constants() const override { return model_.constants(); }
   std::size_t size() const override { return works_.size(); }
 
-  double seconds(std::size_t i, std::span<const double> values, int&,
-                 bool search) const override {
+  double seconds(std::size_t i, std::span<const double> values, int&, bool search) const override {
     const double s = kernel().time(works_[i], values, CacheState::benchmark).seconds;
     return search ? model_.reading_s(s) : model_.smooth_reading_s(s);
   }
 
   TimeParts parts(std::size_t i, std::span<const double> values) const override {
-    TimeParts p = to_parts(kernel().time(works_[i], values, CacheState::benchmark),
-                           works_[i].splits);
+    TimeParts p =
+        to_parts(kernel().time(works_[i], values, CacheState::benchmark), works_[i].splits);
     p.seconds = model_.reading_s(p.seconds);
     return p;
   }

@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/measurements/gemm_rows_problem.hpp"
 
+#include <cmath>
+
 namespace smtwin {
+namespace {
+
+constexpr double kScaleRows = 4;
+
+}  // namespace
 
 double GemmRowsProblem::reading_s(const MeasuredGemm& row, double op_s,
                                   const GemmConstants& c) const {
-  if (model_.implementation().host_timed) return host_timed_reading_s(op_s, c.host_s);
-  return replayed_reading_s(op_s, c.replay_s, row.loop);
+  if (model_.implementation().host_timed) {
+    // DeepGEMM wants the activation scales in rows of four; other M are copied first.
+    const bool aligned = std::fmod(row.point.shape.m, kScaleRows) == 0;
+    return host_timed_reading_s(op_s, c.host_s + (aligned ? 0 : c.host_unaligned_s));
+  }
+  return replayed_reading_s(op_s, row.loop);
 }
 
 double GemmRowsProblem::seconds(std::size_t i, std::span<const double> values, int& choice,
@@ -19,7 +30,7 @@ TimeParts GemmRowsProblem::parts(std::size_t i, std::span<const double> values) 
   const GemmConstants c = model_.read(values);
   TimeParts out = model_.parts(rows_[i].point, c);
   out.seconds = reading_s(rows_[i], out.seconds, c);
-  out[Regime::launch] += c.host_s + c.replay_s / rows_[i].loop.ops_per_replay;
+  out[Regime::launch] += c.host_s;
   return out;
 }
 

@@ -39,9 +39,7 @@ struct AttentionShape {
   double kv_tokens = 1;  // context including the new token
 
   double group() const { return q_heads / kv_heads; }
-  double visible_tokens() const {
-    return window > 0 && window < kv_tokens ? window : kv_tokens;
-  }
+  double visible_tokens() const { return window > 0 && window < kv_tokens ? window : kv_tokens; }
 };
 
 }  // namespace smtwin

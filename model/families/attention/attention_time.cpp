@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <cstdlib>
 
 #include "model/families/attention/ragged_batch.hpp"
 #include "model/families/attention/replay_tick.hpp"
@@ -74,13 +73,11 @@ TimeParts AttentionTimeModel::parts(const AttentionShape& shape, std::span<const
 }
 
 double AttentionTimeModel::reading_s(double kernel_seconds) const {
-  static const double w=std::getenv("TICKW")?std::atof(std::getenv("TICKW")):.1;
-  return replay_reading_s(kernel_seconds, tick_s_, phase_s_, w);
+  return replay_reading_s(kernel_seconds, tick_s_, phase_s_);
 }
 
 double AttentionTimeModel::smooth_reading_s(double kernel_seconds) const {
-  static const double w=std::getenv("TICKS")?std::atof(std::getenv("TICKS")):.3;
-  return replay_reading_s(kernel_seconds, tick_s_, phase_s_, w);
+  return smooth_replay_reading_s(kernel_seconds, tick_s_, phase_s_);
 }
 
 double AttentionTimeModel::ragged_s(std::span<const double> kv_tokens, const AttentionShape& shape,
@@ -94,8 +91,8 @@ double AttentionTimeModel::ragged_s(std::span<const double> kv_tokens, const Att
   if (*low == *high) return base;
   const std::vector<double> equal(kv_tokens.size(), uniform.kv_tokens);
   const auto ratio = [&](const auto& kernel) {
-    return makespan_s(kernel, kv_tokens, uniform, values, cache) /
-           makespan_s(kernel, equal, uniform, values, cache);
+    return batch_makespan_s(kernel, kv_tokens, uniform, values, cache) /
+           batch_makespan_s(kernel, equal, uniform, values, cache);
   };
   if (const auto* fa2 = std::get_if<FlashAttention2>(&kernel_)) return base * ratio(*fa2);
   if (const auto* fa3 = std::get_if<FlashAttention3>(&kernel_)) return base * ratio(*fa3);

@@ -9,10 +9,13 @@ namespace smtwin {
 
 namespace {
 
-// Part of the L2 that a cyclically replayed KV cache can use. Hopper's L2 is two halves that each
-// cache for their own SMs; SM120's is one. Fitted once for all decode families of each GPU.
-constexpr double kHopperWarmShare = 0.533, kHopperColdShare = 0.80;
-constexpr double kWarmShare = 1.0, kColdShare = 1.12;
+// Footprint / L2 size up to which a replay is warm, and from which on it is cold. Hopper's L2 is
+// two halves that each cache for their own SMs: reads fall off between 32 and 48 of its 60 MiB.
+// SM120's holds what its size says. Seen in the rows of all decode kernels of each GPU.
+constexpr double kHopperWarm = 0.533, kHopperCold = 0.80;
+constexpr double kWarm = 1.0, kCold = 1.12;
+
+constexpr double kNoRate = 1e18;  // bytes at this rate take no time
 
 }  // namespace
 
@@ -21,17 +24,37 @@ AttentionConstant AttentionConstants::add(ConstantSpec spec) {
   return {.index = static_cast<int>(specs_.size()) - 1, .fixed = 0};
 }
 
-double cold_share(double bytes, double capacity_bytes, int sharpness) {
-  double x = 1;
-  for (int i = 0; i < sharpness; ++i) x *= bytes / capacity_bytes;
-  return std::isfinite(x) ? x / (1 + x) : 1;
+ConstantSpec time_spec(std::string name, std::string meaning, double prior_s) {
+  return {.name = std::move(name),
+          .unit = "s",
+          .meaning = std::move(meaning),
+          .prior = prior_s,
+          .log_sigma = 0.5,
+          .low = prior_s / 50,
+          .high = prior_s * 10,
+          .off = 0};
 }
 
-MemoryTraffic replayed_traffic(double bytes, double footprint_bytes, const TimingGpu& gpu) {
-  const double full = gpu.hopper() ? kHopperWarmShare : kWarmShare;
-  const double gone = gpu.hopper() ? kHopperColdShare : kColdShare;
-  return {.bytes = bytes,
-          .cold = std::clamp((footprint_bytes / gpu.l2_bytes - full) / (gone - full), 0.0, 1.0)};
+ConstantSpec rate_spec(std::string name, std::string meaning, double prior_bytes_per_s) {
+  return {.name = std::move(name),
+          .unit = "B/s",
+          .meaning = std::move(meaning),
+          .prior = prior_bytes_per_s,
+          .log_sigma = 0.5,
+          .low = prior_bytes_per_s / 20,
+          .high = prior_bytes_per_s * 20,
+          .off = kNoRate};
+}
+
+ConstantSpec factor_spec(std::string name, std::string meaning, double prior, double off) {
+  return {.name = std::move(name),
+          .unit = "1",
+          .meaning = std::move(meaning),
+          .prior = prior,
+          .log_sigma = 0.5,
+          .low = prior / 30,
+          .high = prior * 8,
+          .off = off};
 }
 
 ConstantSpec dram_rate_spec(const TimingGpu& gpu) {
@@ -51,45 +74,47 @@ double typical_l2_rate(const TimingGpu& gpu) {
 }
 
 ConstantSpec l2_rate_spec(const TimingGpu& gpu) {
-  return {.name = "l2_rate",
-          .unit = "B/s",
-          .meaning = "rate of KV bytes that the L2 still holds",
-          .prior = typical_l2_rate(gpu),
-          .log_sigma = 0.3,
-          .low = 1.0 * gpu.dram_bytes_per_s,
-                .high = 128 * gpu.sm_count * gpu.clock_hz,
-          .off = 1e18};
+  ConstantSpec s = rate_spec("l2_rate", "rate of bytes that the L2 still holds, all SMs together",
+                             typical_l2_rate(gpu));
+  // Below the DRAM rate a warm replay would be slower than a cold one.
+  s.low = 1.05 * gpu.dram_bytes_per_s;
+  return s;
 }
 
 ConstantSpec fixed_time_spec(double prior_s) {
-  return {.name = "fixed_time",
-          .unit = "s",
-          .meaning = "launch gap, prologue and epilogue of the step's kernels",
-          .prior = prior_s,
-          .log_sigma = 0.5,
-          .low = 0.2e-6,
-          .high = 30e-6};
+  ConstantSpec s = time_spec("fixed_time", "launch gaps and small kernels of the step", prior_s);
+  s.off.reset();
+  return s;
 }
 
 ConstantSpec activation_rate_spec(const TimingGpu& gpu) {
-  return {.name = "activation_rate",
-          .unit = "B/s",
-          .meaning = "rate of queries, outputs and partial results through the L2",
-          .prior = gpu.dram_bytes_per_s,
-          .log_sigma = 0.6,
-          .low = 0.1 * gpu.dram_bytes_per_s,
-          .high = 10 * gpu.dram_bytes_per_s,
-          .off = 1e18};
+  ConstantSpec s = rate_spec("activation_rate",
+                             "queries, outputs and partial results outside the KV "
+                             "stream",
+                             gpu.dram_bytes_per_s);
+  return s;
 }
 
-DecodeTime memory_and_latency(const MemoryTraffic& traffic, double l2_rate, double dram_rate,
+DecodeTraffic replayed_traffic(double bytes, double footprint_bytes, const TimingGpu& gpu) {
+  const double warm = gpu.hopper() ? kHopperWarm : kWarm;
+  const double cold = gpu.hopper() ? kHopperCold : kCold;
+  const double share = footprint_bytes / gpu.l2_bytes;
+  return {.bytes = bytes, .cold = std::clamp((share - warm) / (cold - warm), 0.0, 1.0)};
+}
+
+double activation_bytes(const AttentionShape& s) {
+  return s.batch * 2 * (s.q_heads + s.kv_heads) * s.head_dim * 2;
+}
+
+DecodeTime memory_and_latency(const DecodeTraffic& traffic, double l2_rate, double dram_rate,
                               const CtaRounds& ctas, CacheState cache) {
-  const double cold = cache == CacheState::cold ? 1 : traffic.cold;
+  const double cold = traffic.cold_share(cache);
   DecodeTime t;
   t.l2_s = traffic.bytes * (1 - cold) / l2_rate;
   t.dram_s = traffic.bytes * cold * traffic.dram_reads / dram_rate;
   t.latency_s = ctas.latency_s;
-    t.seconds = ctas.start_s + std::hypot(t.l2_s + t.dram_s, ctas.latency_s - ctas.start_s);
+  const double rest = ctas.latency_s - ctas.start_s, memory = t.l2_s + t.dram_s;
+  t.seconds = ctas.start_s + std::sqrt(rest * rest + memory * memory);
   return t;
 }
 

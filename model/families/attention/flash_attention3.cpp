@@ -12,6 +12,8 @@ namespace {
 
 constexpr double kReferenceDim = 128;
 constexpr double kPartialBytes = 8;  // FP32 written and read, per element and split
+// Splits that double the time of the combine kernel; inferred from rows.
+constexpr double kCombineSplits = 24;
 // vLLM sizes its CUDA-graph buffers for 32 splits up to the largest captured batch.
 constexpr double kVllmGraphSplits = 32;
 constexpr double kVllmLargestGraphBatch = 512;
@@ -19,7 +21,7 @@ constexpr double kVllmLargestGraphBatch = 512;
 constexpr double kMaxPreparedBatch = 992;
 // SGLang runs a window of 8192 as chunked attention: no window, at most that many tokens.
 constexpr double kSglangChunk = 8192;
-constexpr double kSglangMixedValueDim = 128;  // of heads that are 192 wide
+constexpr double kSglangMixedDim = 192, kSglangMixedValueDim = 128;
 
 AttentionShape as_called(AttentionShape s, const AttentionFamily& f) {
   if (f.sglang() && s.window == kSglangChunk) {
@@ -29,6 +31,12 @@ AttentionShape as_called(AttentionShape s, const AttentionFamily& f) {
   return s;
 }
 
+double bf16_block(bool one_group, bool local, double d) {
+  if (d <= 64) return one_group ? 192 : 160;
+  return d <= 128 ? 128 : d <= 192 ? 96 : local ? 64 : 80;
+}
+
+// vLLM's revision of the library, and the older one that SGLang ships.
 double fp8_block(bool vllm, bool one_group, bool local, double d) {
   if (vllm) {
     if (one_group) return d <= 96 ? 128 : 96;
@@ -42,83 +50,49 @@ double fp8_block(bool vllm, bool one_group, bool local, double d) {
 
 FlashAttention3::FlashAttention3(const TimingGpu& gpu, AttentionFamily family)
     : gpu_(gpu), family_(family) {
-  const auto time = [](const char* name, const char* meaning, double prior, double low,
-                       double high) {
-    return ConstantSpec{.name = name,
-                        .unit = "s",
-                        .meaning = meaning,
-                        .prior = prior,
-                        .log_sigma = 0.5,
-                        .low = low,
-                        .high = high,
-                        .off = 0};
-  };
-  const auto factor = [](const char* name, const char* meaning, double prior, double low,
-                         double high, double off) {
-    return ConstantSpec{.name = name,
-                        .unit = "1",
-                        .meaning = meaning,
-                        .prior = prior,
-                        .log_sigma = 0.5,
-                        .low = low,
-                        .high = high,
-                        .off = off};
-  };
+  const bool cast = family.sglang() && family.fp8_kv;  // of the new K and V, inside the step
   dram_ = table_.add(dram_rate_spec(gpu));
-  fixed_ = table_.add(fixed_time_spec(8e-6));
-  l2_.fixed = typical_l2_rate(gpu);
-  first_ = table_.add(time("first_block", "start of a tile with its first KV block, at D = 128",
-                           3e-6, 0.1e-6, 15e-6));
-  dim_power_ = table_.add(factor("dim_power", "power of D/128 that a block's time grows with",
-                                 0.4, 0.01, 2, 0));
-  split_sequence_ = table_.add(time("split_sequence",
-                                    "per sequence in the split instance: combine's early exits",
-                                    15e-9, 0.1e-9, 100e-9));
-  combine_start_ = table_.add(time("combine_start", "combining, where any sequence is split", 1.5e-6,
-                                   0.01e-6, 10e-6));
-  straggle_ = table_.add(time("straggle", "slowest of n busy SMs ends ln(n) times this later", 0.15e-6, 0.005e-6, 2e-6));
-  combine_split_ = table_.add(time("combine_split", "combining, per split", 0.06e-6, 0.0005e-6, 1e-6));
-  if (family.vllm()) {
-    plain_sequence_ = table_.add(time("plain_sequence", "per sequence in the unsplit instance",
-                                      6e-9, 0.1e-9, 100e-9));
+  fixed_ = table_.add(fixed_time_spec(cast ? 9.5e-6 : 7.2e-6));
+  first_ = table_.add(
+      time_spec("first_block", "start of a tile with its first KV block, at D = 128", 3.1e-6));
+  dim_power_ = table_.add(
+      factor_spec("dim_power", "power of D/128 that a block's time grows with", 0.45, 0));
+  sequence_ = table_.add(time_spec("split_sequence",
+                                   "per sequence where splits are allowed: early exits of the "
+                                   "combine and prepare kernels",
+                                   15e-9));
+  combine_ = table_.add(time_spec("combine", "combining, where any sequence is split", 1.2e-6));
+  two_groups_.fixed = 1;
+  wide_.fixed = 1;
+  if (family.fp8_kv) {
+    rate_ = table_.add(
+        rate_spec("cta_rate", "KV bytes that one CTA converts and multiplies, at D = 128", 25e9));
   } else {
-    plain_sequence_ = split_sequence_;
-    two_groups_ = table_.add(factor("two_groups", "tile time with two warp groups against one",
-                                    1.2, 0.6, 2.5, 1));
-    mixed_ = table_.add(time("mixed_dims", "separate K and V writes of 192/128-wide heads", 7e-6,
-                             0.1e-6, 15e-6));
+    rate_.fixed = HUGE_VAL;
+    block_ = table_.add(time_spec("block_time", "each further KV block, at D = 128", 0.8e-6));
   }
-  if (!family.vllm()) {
+  if (family.sglang()) {
+    two_groups_ =
+        table_.add(factor_spec("two_groups", "tile time with two warp groups against one", 1.2, 1));
+    mixed_ =
+        table_.add(time_spec("mixed_dims", "separate K and V writes of 192/128-wide heads", 7e-6));
+    if (family.fp8_kv) {
+      rate_power_ =
+          table_.add(factor_spec("rate_power", "power of D/128 that cta_rate grows with", 0.4, 0));
+    }
   } else if (family.fp8_kv) {
-    wide_ = table_.add(factor("wide_accumulate",
-                              "byte cost above D = 128: two-level accumulation of FP8 products", 2,
-                              0.5, 8, 1));
-    edge_ = table_.add(time("window_edge", "extra masked pass at a window's left edge", 2.4e-6,
-                            0.01e-6, 8e-6));
+    straggle_ = table_.add(
+        time_spec("straggle", "the slowest of n busy SMs ends ln(n) times this later", 0.15e-6));
+    wide_ = table_.add(
+        factor_spec("wide_accumulate",
+                    "byte cost above D = 128: two-level accumulation of FP8 products", 2, 1));
+    edge_ =
+        table_.add(time_spec("window_edge", "extra masked pass at a window's left edge", 2.4e-6));
     narrow_edge_ = edge_;
   } else {
-    narrow_edge_ = table_.add(time("narrow_window_edge",
-                                   "extra masked pass at a window's left edge, D = 64", 2.4e-6,
-                                   0.01e-6, 8e-6));
+    narrow_edge_ = table_.add(time_spec(
+        "narrow_window_edge", "extra masked pass at a window's left edge, D = 64", 2.4e-6));
   }
-  if (family.fp8_kv) {
-    rate_ = table_.add({.name = "cta_rate",
-                        .unit = "B/s",
-                        .meaning = "KV bytes that one CTA converts and multiplies, at D = 128",
-                        .prior = 40e9,
-                        .log_sigma = 0.5,
-                        .low = 4e9,
-                        .high = 300e9,
-                        .off = 1e18});
-    rate_power_ = table_.add(factor("rate_power", "power of D/128 that cta_rate grows with", 0.4,
-                                    0.01, 2, 0));
-  } else {
-    block_ = table_.add(time("block_time", "each further KV block, at D = 128", 0.6e-6, 0.01e-6,
-                             6e-6));
-    rate_.fixed = 1e18;
-  }
-  if (two_groups_.index < 0) two_groups_.fixed = 1;
-  if (wide_.index < 0) wide_.fixed = 1;
 }
 
 FlashAttention3::Tile FlashAttention3::tile(const AttentionShape& s) const {
@@ -128,26 +102,22 @@ FlashAttention3::Tile FlashAttention3::tile(const AttentionShape& s) const {
   Tile t;
   t.two_warp_groups = !one;
   t.query_rows = one ? 64 : d <= 64 ? 192 : 128;
-  if (family_.fp8_kv) {
-    t.block_tokens = fp8_block(family_.vllm(), one, local, d);
-  } else {
-    t.block_tokens = d <= 64 ? (one ? 192 : 160) : d <= 128 ? 128 : d <= 192 ? 96 : local ? 64 : 80;
-  }
+  t.block_tokens =
+      family_.fp8_kv ? fp8_block(family_.vllm(), one, local, d) : bf16_block(one, local, d);
   return t;
 }
 
 double FlashAttention3::split_bound(const AttentionShape& s, const Tile& t) const {
   if (s.batch > kMaxPreparedBatch) return 1;
   if (family_.vllm() && s.batch <= kVllmLargestGraphBatch) return kVllmGraphSplits;
-  const double tokens =
-      s.window > 0 ? std::min(s.kv_tokens, s.window + t.query_rows) : s.kv_tokens;
+  const double tokens = s.window > 0 ? std::min(s.kv_tokens, s.window + t.query_rows) : s.kv_tokens;
   return fa3_split_bound(s.kv_heads * ceil_ratio(s.group(), t.query_rows),
                          ceil_ratio(tokens, t.block_tokens), gpu_.sm_count);
 }
 
 double FlashAttention3::token_bytes(const AttentionShape& s) const {
-  const double value_dim = family_.sglang() && s.head_dim == 192 ? kSglangMixedValueDim : s.head_dim;
-  return (s.head_dim + value_dim) * family_.kv_element_bytes();
+  const bool mixed = family_.sglang() && s.head_dim == kSglangMixedDim;
+  return (s.head_dim + (mixed ? kSglangMixedValueDim : s.head_dim)) * family_.kv_element_bytes();
 }
 
 double FlashAttention3::split_bytes(const AttentionShape& s) const {
@@ -169,7 +139,7 @@ FlashAttention3::Batch FlashAttention3::batch(std::span<const double> kv_tokens,
   }
   for (const double tokens : kv_tokens) {
     const double blocks = ceil_ratio(tokens, t.block_tokens);
-    b.splits.push_back(b.bound > 1 ? fa3_splits(b.bound, blocks, all_blocks, gpu_.sm_count) : 1);
+    b.splits.push_back(fa3_splits(b.bound, blocks, all_blocks, gpu_.sm_count));
   }
   return b;
 }
@@ -183,51 +153,56 @@ FlashAttention3::Work FlashAttention3::work(const AttentionShape& shape) const {
   const double blocks = ceil_ratio(s.kv_tokens, t.block_tokens);
   const double bound = split_bound(s, t);
   w.split_instance = bound > 1;
-  w.splits = bound > 1 ? fa3_splits(bound, blocks, s.batch * w.units * blocks, gpu_.sm_count) : 1;
   // The cut ignores the window: every split gets its share of the visible blocks.
-  const double skipped = std::floor((s.kv_tokens - s.visible_tokens()) / t.block_tokens);
-  w.blocks = ceil_ratio(blocks - skipped, w.splits);
+  w.splits = fa3_splits(bound, blocks, s.batch * w.units * blocks, gpu_.sm_count);
+  // One token more than the window is looked at: a context of two windows starts a block early.
+  const double hidden = s.kv_tokens - s.visible_tokens() - (s.window > 0 ? 1 : 0);
+  w.blocks = ceil_ratio(blocks - std::max(0.0, std::floor(hidden / t.block_tokens)), w.splits);
   const double tokens =
       std::min(w.blocks * t.block_tokens, ceil_ratio(s.visible_tokens(), w.splits));
   w.further_bytes = std::max(tokens - t.block_tokens, 0.0) * token_bytes(s);
-  w.rounds = ceil_ratio(s.batch * w.units * w.splits, gpu_.sm_count);
-  w.log_busy = std::log(std::min(s.batch * w.units * w.splits, gpu_.sm_count));
+  const double tiles = s.batch * w.units * w.splits;
+  w.rounds = ceil_ratio(tiles, gpu_.sm_count);
+  w.log_busy = std::log(std::min(tiles, gpu_.sm_count));
   w.log_dim = std::log(s.head_dim / kReferenceDim);
-  const double io_bytes = s.batch * 2 * (s.q_heads + s.kv_heads) * s.head_dim * 2;
-  if (w.splits > 1) w.moved_bytes += w.splits * split_bytes(s);
+  if (w.splits > 1) w.partial_bytes = w.splits * split_bytes(s);
   w.window_edge = s.window > 0 && s.kv_tokens > s.window;
   w.narrow = s.head_dim == 64;
   w.wide = s.head_dim > kReferenceDim;
   w.two_warp_groups = t.two_warp_groups;
-  w.mixed_dims = family_.sglang() && s.head_dim == 192;
-  const double cache_bytes = s.batch * s.kv_heads * s.visible_tokens() * token_bytes(s);
-  w.traffic = replayed_traffic(cache_bytes + io_bytes, cache_bytes + io_bytes + w.moved_bytes, gpu_);
+  w.mixed_dims = family_.sglang() && s.head_dim == kSglangMixedDim;
+  const double bytes =
+      activation_bytes(s) + s.batch * s.kv_heads * s.visible_tokens() * token_bytes(s);
+  w.traffic = replayed_traffic(bytes, bytes + w.partial_bytes, gpu_);
   return w;
 }
 
 double FlashAttention3::overhead_s(const Work& w, std::span<const double> v) const {
-  const double sequences = w.batch * (w.split_instance ? split_sequence_(v) : plain_sequence_(v));
-  const double combine = w.splits > 1 ? combine_start_(v) + w.splits * combine_split_(v) : 0;
-  return fixed_(v) + sequences + combine + w.moved_bytes / dram_(v) +
-         (w.mixed_dims ? mixed_(v) : 0);
+  // vLLM's unsplit instance has no combine kernel, and prepares outside the step.
+  const bool scanned = w.split_instance || family_.sglang();
+  return fixed_(v) + (scanned ? w.batch * sequence_(v) : 0) +
+         (w.splits > 1 ? combine_(v) * (1 + w.splits / kCombineSplits) : 0) +
+         w.partial_bytes / dram_(v) + (w.mixed_dims ? mixed_(v) : 0) +
+         straggle_(v) * w.log_busy * std::exp(w.log_dim * dim_power_(v));
 }
 
 double FlashAttention3::tile_s(const Work& w, double blocks, double further_bytes,
                                std::span<const double> v) const {
-  double tile = (first_(v) + std::max(blocks - 1, 0.0) * block_(v)) *
-                std::exp(w.log_dim * dim_power_(v));
+  double tile =
+      (first_(v) + std::max(blocks - 1, 0.0) * block_(v)) * std::exp(w.log_dim * dim_power_(v));
   if (w.two_warp_groups) tile *= two_groups_(v);
-  double bytes = further_bytes / rate_(v) * std::exp(-w.log_dim * rate_power_(v));
-  if (w.wide) bytes *= wide_(v);
   if (w.window_edge) tile += w.narrow ? narrow_edge_(v) : edge_(v);
-  return tile + bytes;
+  const double rate = rate_(v) * std::exp(w.log_dim * rate_power_(v));
+  return tile + further_bytes / rate * (w.wide ? wide_(v) : 1);
 }
 
-DecodeTime FlashAttention3::time(const Work& w, std::span<const double> v,
-                                 CacheState cache) const {
-  const double latency = w.rounds * tile_s(w, w.blocks, w.further_bytes, v);
-  DecodeTime t = memory_and_latency(w.traffic, l2_(v), dram_(v), {latency, tile_s(w, 1, 0, v)}, cache);
-  t.launch_s = overhead_s(w, v) + straggle_(v) * w.log_busy * std::exp(w.log_dim * dim_power_(v));
+DecodeTime FlashAttention3::time(const Work& w, std::span<const double> v, CacheState cache) const {
+  DecodeTime t =
+      memory_and_latency(w.traffic, l2_rate(), dram_(v),
+                         {.latency_s = w.rounds * tile_s(w, w.blocks, w.further_bytes, v),
+                          .start_s = tile_s(w, 1, 0, v)},
+                         cache);
+  t.launch_s = overhead_s(w, v);
   t.seconds += t.launch_s;
   return t;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // FlashAttention 4 decode of 512-wide heads on Hopper (vLLM), where K and V share storage:
-//   T = fixed_time + norm_2(KV/dram_rate, KV/n/cta_rate/splits) + N*(combine_cta + N*combine_scan)
+//   T = fixed_time + hypot(KV/dram_rate, KV/(n*splits)/cta_rate) + N*(combine_cta + N*combine_scan)
 // n = B*Hk, splits = SMs/n within 1..32. Up to 512 sequences the combine grid has N = B*ceil(Hq/8)
 // CTAs and each searches its sequence, hence the square; above, nothing is split and a scan
-// B*(sequence + B*sequence_scan) remains. All of it inferred from 36 rows, no source was read.
+// B^2 * sequence_scan remains. All inferred from 36 rows, no source was read.
 #pragma once
 
 #include "model/families/attention/decode_terms.hpp"
@@ -17,7 +17,7 @@ class FlashAttention4 {
     double combine_ctas = 0;
     double scanned = 0;  // sequences of an unsplit batch
     double cta_bytes = 0;
-    MemoryTraffic traffic;
+    DecodeTraffic traffic;
   };
 
   FlashAttention4(const TimingGpu& gpu, AttentionFamily family);
@@ -29,7 +29,7 @@ class FlashAttention4 {
  private:
   TimingGpu gpu_;
   AttentionConstants table_;
-  AttentionConstant dram_, fixed_, rate_, combine_, combine_scan_, sequence_, sequence_scan_;
+  AttentionConstant dram_, fixed_, rate_, combine_, combine_scan_, sequence_scan_;
 };
 
 }  // namespace smtwin

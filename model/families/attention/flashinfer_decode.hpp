@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// FlashInfer decode (vLLM and SGLang on SM120): tensor-core kernel, and for SGLang's BF16 with fewer
-// than 4 query heads a KV head the CUDA-core kernel.
-//   cta = start * d^dim_power + tokens * (token_time + token_bytes/cta_rate)
-//   T   = fixed_time + norm_p(memory, rounds*cta + n*cta_launch)
-//         + [S>1]*(combine + B*Hq*D*S*4/activation_rate) + moved bytes/activation_rate
-//         + [vLLM, Hk > 1] layout_copy
-// Rows Hk*tiles of 16/64/128 query heads, chunk rule of the plan (general knowledge of FlashInfer);
-// CTAs per SM 2 up to D = 128, 1 above, and the copy are inferred from rows.
+// FlashInfer decode (vLLM and SGLang on SM120): the tensor-core kernel, and for SGLang's BF16 with
+// fewer than 4 query heads a KV head the CUDA-core kernel.
+//   tensor cores  cta = start * d^dim_power + KV bytes / rate   (wide tiles: SGLang per token)
+//   CUDA cores    cta = core_start * d^dim_power + steps * core_step
+//   T = fixed_time + [memory and ceil(n/(SMs * CTAs per SM)) * cta + n * cta_launch]
+//       + [S > 1] * (combine + S * combine_split) + [vLLM, Hk > 1] layout_copy
+// Activations are part of the memory term. Rows Hk*tiles of 16/64/128 query heads, chunks as the
+// plan cuts them, steps of the CUDA-core kernel as its threads are laid out (general knowledge of
+// FlashInfer); CTAs per SM, the copy and the second DRAM read of half lines are inferred from rows.
+// Left out: page lookups, cascades, the plan's own kernel.
 #pragma once
 
 #include "model/families/attention/decode_terms.hpp"
@@ -15,18 +17,19 @@ namespace smtwin {
 
 class FlashInferDecode {
  public:
-  enum class Kernel : std::uint8_t { tensor16, tensor_wide, cuda_core };
+  enum class Kernel : std::uint8_t { tensor, tensor_wide, cuda_core };
   struct Work {
-    Kernel kernel = Kernel::tensor16;
+    Kernel kernel = Kernel::tensor;
     double splits = 1;
-    double ctas = 1, graph_ctas = 0;
-    double ctas_per_sm = 2;
+    double ctas = 1;
+    double graph_ctas = 0;  // of a batch that vLLM runs from a captured graph
+    double rounds = 1;
     double tokens = 0;  // of one CTA, whole blocks
-    double token_bytes = 0, steps = 0;
-    double log_dim = 0;
-    double moved_bytes = 0;
+    double cta_bytes = 0;
+    double steps = 0;    // of a CUDA-core CTA
+    double log_dim = 0;  // ln(D / 128)
     bool layout_copy = false;
-    MemoryTraffic traffic;
+    DecodeTraffic traffic;
   };
 
   FlashInferDecode(const TimingGpu& gpu, AttentionFamily family);
@@ -36,15 +39,15 @@ class FlashInferDecode {
   DecodeTime time(const Work& w, std::span<const double> v, CacheState cache) const;
 
  private:
-  struct KernelConstants {
-    AttentionConstant start, rate, token, per_sm;
-  };
-
   TimingGpu gpu_;
   AttentionFamily family_;
   AttentionConstants table_;
-  AttentionConstant dram_, fixed_, l2_, core_step_, combine_split_, combine_, launch_, dim_power_, copy_, graph_;
-  KernelConstants kernels_[3];
+  AttentionConstant dram_, fixed_, l2_, start_, wide_start_, core_start_, dim_power_, rate_,
+      wide_rate_, wide_token_, launch_, combine_, combine_split_, graph_, copy_, core_step_;
 };
+
+// Tokens that a CTA of FlashInfer's CUDA-core kernel takes in one step: its threads are a vector of
+// the head, the query heads of a group, and as many tokens as make 128 threads.
+double cuda_core_tokens(double group, double head_dim);
 
 }  // namespace smtwin

@@ -3,7 +3,7 @@
 // slots, each moves its bytes no faster than its unloaded time allows, and all together no faster
 // than memory. Max-min fair shares; an event per finished CTA. Used as a ratio: the makespan of the
 // given lengths over that of equal ones.
-// Left out: what CTAs of one SM take from each other, caches shared between sequences.
+// Left out: what CTAs of one SM take from each other, KV shared between sequences.
 #pragma once
 
 #include <span>
@@ -29,9 +29,11 @@ std::vector<CtaLoad> batch_ctas(const FlashAttention3& kernel, std::span<const d
                                 const AttentionShape& shape, std::span<const double> values);
 
 // CTAs and the overhead of the longest context together.
-double makespan_s(const FlashAttention2& kernel, std::span<const double> kv_tokens,
-                  const AttentionShape& shape, std::span<const double> values, CacheState cache);
-double makespan_s(const FlashAttention3& kernel, std::span<const double> kv_tokens,
-                  const AttentionShape& shape, std::span<const double> values, CacheState cache);
+double batch_makespan_s(const FlashAttention2& kernel, std::span<const double> kv_tokens,
+                        const AttentionShape& shape, std::span<const double> values,
+                        CacheState cache);
+double batch_makespan_s(const FlashAttention3& kernel, std::span<const double> kv_tokens,
+                        const AttentionShape& shape, std::span<const double> values,
+                        CacheState cache);
 
 }  // namespace smtwin

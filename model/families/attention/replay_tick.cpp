@@ -7,13 +7,14 @@ namespace smtwin {
 
 namespace {
 
-// Where readings cluster, in ticks: each framework's collector adds its own constant. From the
-// circular mean of rows below 60 us; equal within 0.05 for all kernels of a framework.
+// Where readings cluster, in ticks: each framework's collector adds its own constant. Circular
+// mean of rows below 60 us; equal within 0.05 for all kernels of a framework.
 constexpr double kVllmPhase = 0.32, kSglangPhase = 0.10, kTrtllmPhase = 0.38;
 
-}  // namespace
+// Width of a step, in ticks: as the rows spread, and for slopes.
+constexpr double kJitter = 0.1, kSlopeWidth = 0.3;
 
-double replay_reading_s(double seconds, double tick_s, double phase_s, double width) {
+double reading(double seconds, double tick_s, double phase_s, double width) {
   if (tick_s <= 0) return seconds;
   const double x = (seconds - phase_s) / tick_s;
   const double whole = std::floor(x);
@@ -21,6 +22,8 @@ double replay_reading_s(double seconds, double tick_s, double phase_s, double wi
   // The rise at this cell's lower edge and the onset of the next one.
   return phase_s + tick_s * (whole + step(x - whole) + step(x - whole - 1));
 }
+
+}  // namespace
 
 double replay_phase_s(AttentionFramework framework, double tick_s) {
   switch (framework) {
@@ -32,6 +35,14 @@ double replay_phase_s(AttentionFramework framework, double tick_s) {
       break;
   }
   return kTrtllmPhase * tick_s;
+}
+
+double replay_reading_s(double seconds, double tick_s, double phase_s) {
+  return reading(seconds, tick_s, phase_s, kJitter);
+}
+
+double smooth_replay_reading_s(double seconds, double tick_s, double phase_s) {
+  return reading(seconds, tick_s, phase_s, kSlopeWidth);
 }
 
 }  // namespace smtwin

@@ -10,10 +10,10 @@ namespace smtwin {
 namespace {
 
 constexpr int kFlashMaxSplits = 128;
-constexpr double kFlashGoodEnough = 0.85;   // of the best efficiency
-constexpr double kFlashFull = 0.8;          // of the slots: no split
-constexpr double kFa3MinBlocks = 4;         // at most so many: no split
-constexpr double kFa3Headroom = 1.1;        // of an even share of blocks per SM
+constexpr double kFlashGoodEnough = 0.85;  // of the best efficiency
+constexpr double kFlashFull = 0.8;         // of the slots: no split
+constexpr double kFa3MinBlocks = 4;        // at most so many: no split
+constexpr double kFa3Headroom = 1.1;       // of an even share of blocks per SM
 constexpr double kXqaTokensPerPart = 128;
 constexpr double kXqaMaxWaves = 8;
 constexpr double kFlashInferMinChunk = 128;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // TensorRT-LLM decode attention: XQA, masked multi-head attention (MMHA), and on Hopper with FP8 KV
-// a warp-group kernel (GMMA). See docs/families/attention.md for which shape takes which.
-//   XQA, GMMA  cta = (start + blocks*block) * d^dim_power * (1 + heads) + tokens*token_bytes/rate
-//              rounds = ceil(n / (SMs*per_sm)), smoothed where the kernel leaves room for more
-//   MMHA       cta = start + tokens*token_bytes*ctas_per_sm/rate,  rounds = ceil(n/(SMs*ctas_per_sm))
-//   T = fixed_time + norm_p(memory, rounds*cta) + [S>1]*(combine + S*combine_split)
-//       + moved bytes/activation_rate
-// Launch rules were read in TensorRT-LLM's source (XQA splits, MMHA launch); which kernel runs is
-// partly inferred. Left out: the QKV preprocessing kernels apart from their bytes.
+// a warp-group kernel (GMMA). kernel() says which shape takes which.
+//   XQA   cta = xqa_start * (1 + dim_growth*d^2) * (1 + h/3 * 0.25) + blocks * xqa_block *
+//   d^block_power GMMA  cta = (gmma_start + blocks * gmma_block) * (1 + dim_growth*d^2) * (1 + h *
+//   gmma_heads) MMHA  cta = mmha_start + KV bytes * 1024 / (threads * mmha_rate) T = fixed_time +
+//   [memory and ceil(n/(SMs * CTAs per SM)) * cta] + [S > 1] * combine
+//       + moved bytes / activation_rate
+// d = D/128 (192 runs as 256), h = further tiles of 8 query heads, blocks of 64 tokens. Launch
+// rules were read in TensorRT-LLM's source (XQA splits, MMHA threads and splits); which kernel runs
+// and how many CTAs an SM holds are inferred. Left out: QKV preprocessing apart from its bytes.
 #pragma once
 
 #include "model/families/attention/decode_terms.hpp"
@@ -21,15 +22,15 @@ class TrtllmDecode {
     Kernel kernel = Kernel::xqa;
     double splits = 1;
     double ctas = 1;
+    double empty_ctas = 0;  // XQA: their part lies outside the window
     double ctas_per_sm = 1;
-    double threads = 1024;     // MMHA
-    double empty_ctas = 0;  // XQA CTAs whose part lies outside the window
+    double threads = 1024;  // of an MMHA CTA
     double blocks = 1;
     double cta_bytes = 0;
-    double log_dim = 0, dim2 = 1;
-    double further_head_tiles = 0;  // of 8 query heads
+    double log_dim = 0, dim_squared = 1;  // of D/128
+    double further_head_tiles = 0;        // of 8 query heads
     double moved_bytes = 0;
-    MemoryTraffic traffic;
+    DecodeTraffic traffic;
   };
 
   TrtllmDecode(const TimingGpu& gpu, AttentionFamily family);
@@ -40,15 +41,16 @@ class TrtllmDecode {
   Kernel kernel(const AttentionShape& shape) const;
 
  private:
+  void cut_mmha(const AttentionShape& shape, Work& w) const;
+  void cut_xqa(const AttentionShape& shape, Work& w) const;
   double ctas_per_sm(Kernel kernel, const AttentionShape& shape) const;
   CtaRounds ctas(const Work& w, std::span<const double> v) const;
 
   TimingGpu gpu_;
   AttentionFamily family_;
   AttentionConstants table_;
-  AttentionConstant dram_, fixed_, l2_, activation_, combine_, combine_split_, dim_power_,
-      xqa_start_, xqa_block_, block_power_, xqa_heads_, mmha_start_, mmha_rate_,
-      mmha_combine_, gmma_start_, gmma_block_, gmma_heads_;
+  AttentionConstant dram_, fixed_, activation_, dim_growth_, mmha_start_, mmha_rate_, mmha_combine_,
+      xqa_start_, xqa_block_, block_power_, combine_, gmma_start_, gmma_block_, gmma_heads_;
 };
 
 }  // namespace smtwin

@@ -10,12 +10,15 @@
 
 namespace smtwin {
 
-// `wide_k`: formats of one byte, whose step holds 128 elements; else 64. Largest tile first, so
-// that a search has a good bound early. `splits` = false: only unsplit tiles (batched products).
+// `wide_k`: formats of one byte, whose step holds 128 elements; else 64. Splits of a tile
+// follow each other, the unsplit one first. `splits` = false: only unsplit tiles (batched
+// products).
 std::span<const GemmTile> cublas_tiles_sm120(bool wide_k, bool splits);
 std::span<const GemmTile> cublas_tiles_sm90(bool wide_k, bool splits);
 
-// A split has to leave each CTA at least this many steps of K.
-inline constexpr double kLeastStepsPerSplit = 4;
+// Whether cuBLAS considers the tile. Inferred from rows: it splits K only where K holds 4096 bytes
+// a row and each split keeps four steps, and with up to 16 rows only where K >= N. Products of one
+// row may run as dot products (gemv), listed as tiles of one row.
+bool cublas_allows(const GemmShape& shape, const GemmTile& tile, double element_bytes);
 
 }  // namespace smtwin

@@ -48,6 +48,7 @@ void use_cublas(GemmImplementation& g, const TimingGpu& gpu) {
   g.library = "cuBLAS";
   g.candidates = cublas_tiles(gpu, g.dtype, !g.batched);
   g.split_k = !g.batched;
+  if (gpu.hopper()) g.most_split_rounds = 4;
   g.cold_step_latency = gpu.hopper();
   g.sm_l2_rate = !(gpu.hopper() && g.dtype == GemmDtype::fp8);
 }
@@ -62,22 +63,22 @@ void use_cutlass_fp8(GemmImplementation& g, const TimingGpu& gpu) {
   }
   g.cold_step_latency = gpu.hopper();
   g.sm_l2_rate = !gpu.hopper();
-  g.output_rate = false;  // TMA stores overlap the next tile
   g.padded_rows = true;
-  g.power_limit = true;
+  g.power_limit = gpu.hopper();
   g.overlap_norm = gpu.hopper() ? 2 : 4;
 }
 
 void use_fp8_block(GemmImplementation& g, const TimingGpu& gpu, const std::string& source) {
   g.padded_rows = true;
   g.sm_l2_rate = false;
+  g.cold_step_latency = false;
   g.overlap_norm = gpu.hopper() ? 2 : 4;
   g.host_timed = g.framework == ServingFramework::vllm;
   if (!gpu.hopper()) {
     g.library = "block-scaled FP8";
     g.rule = trtllm_fp8_block_tile_sm120;
-    g.cold_step_latency = false;
     g.loaded_step_latency = true;
+    g.cold_rows_wait = true;
   } else if (g.framework == ServingFramework::trtllm || contains(source, "flashinfer")) {
     g.library = "first DeepGEMM, swapped below 32 rows";
     g.rule = trtllm_fp8_block_tile_sm90;
@@ -94,7 +95,6 @@ void use_nvfp4(GemmImplementation& g) {
   g.step_latency = false;
   g.cold_step_latency = false;
   g.sm_l2_rate = false;
-  g.output_rate = false;
   g.padded_rows = true;
 }
 
@@ -124,7 +124,7 @@ GemmImplementation gemm_implementation(std::string_view framework, std::string_v
     case GemmDtype::fp8:
       if (trtllm) {
         use_cublas(g, gpu);
-        g.power_limit = true;
+        g.cold_step_latency = false;
       } else {
         use_cutlass_fp8(g, gpu);
       }
@@ -136,7 +136,6 @@ GemmImplementation gemm_implementation(std::string_view framework, std::string_v
       use_nvfp4(g);
       break;
   }
-  g.replay_cost = trtllm;
   return g;
 }
 
@@ -159,6 +158,7 @@ GemmImplementation mla_bmm_implementation(std::string_view framework,
       g.candidates = {};
       g.rule = trtllm_fp8_block_tile_sm120;
       g.loaded_step_latency = true;
+      g.cold_rows_wait = true;
     }
   }
   return g;

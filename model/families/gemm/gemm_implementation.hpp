@@ -33,6 +33,8 @@ struct GemmImplementation {
   // That kernel handles a row's heads together: its row-bound time counts tokens, not tokens x
   // heads.
   bool quantizes_whole_tokens = false;
+  // It walks over rows one after another, so a row from DRAM takes longer.
+  bool cold_rows_wait = false;
 
   // Effects of this kernel; the others are absent from its constants.
   bool step_latency = true;          // time of a dependent K step
@@ -42,10 +44,12 @@ struct GemmImplementation {
   bool output_rate = true;           // writes are not hidden behind the next tile
   bool padded_rows = false;          // rows beyond M in the last tile cost time (TMA boxes)
   bool split_k = false;
+  // K is not split once the tiles x splits fill the GPU that many times. SM120 rows want no limit:
+  // many splits there look like stream-K, which evens out the last wave.
+  double most_split_rounds = 1e9;
   bool slow_large_tiles = false;  // 128x192 and 256x128 without a cluster
   bool power_limit = false;
-  bool replay_cost = false;  // a fixed cost per graph replay was seen
-  bool host_timed = false;   // the rows were timed without a CUDA graph
+  bool host_timed = false;  // the rows were timed without a CUDA graph
 
   // Sharpness of the overlap of a kernel's bounds: (sum t_i^p)^(1/p), p = 2 or 4.
   int overlap_norm = 4;

@@ -13,7 +13,9 @@ namespace {
 constexpr double kStepElements = 128;       // to which step_s refers
 constexpr double kPowerLimitTime = 1.5e-3;  // a kernel this long feels half of the power limit
 constexpr double kPartialSumBytes = 4;
-constexpr double kLoadedShareOfSms = 0.1;  // half way from step_s to loaded_step_s
+constexpr double kLoadedShareOfSms = 0.1;   // half way from step_s to loaded_step_s
+constexpr double kColdRowWait = 0.4;        // quantizing rows one after another from DRAM
+constexpr double kGemvRowsInTileLoads = 4;  // a tile's loads against a dot product's
 constexpr double kLargeTileOutputs = 128 * 192;
 constexpr double kTileOutputs = 128 * 128;  // to which tile_s refers
 
@@ -97,6 +99,14 @@ GemmTimeModel::Bounds GemmTimeModel::bounds(const GemmPoint& p, const GemmTile& 
   b.mma = k_of_sm * 2 * t.block_m * t.block_n * sm_count_ / c.tensor_flops_per_s;
   const bool alone = t.cluster_m * t.cluster_n == 1;
   if (alone && t.block_m * t.block_n >= kLargeTileOutputs) b.mma *= c.large_tile_factor;
+  if (t.block_m == 1) {
+    // Dot products: no tensor cores, no tile, the loads of one row at a time in flight.
+    b.sm = k_of_sm * t.block_n * element * kGemvRowsInTileLoads / c.sm_l2_bytes_per_s;
+    b.l2 = p.bytes.weights / c.l2_bytes_per_s;
+    b.dram = p.dram_bytes / c.dram_bytes_per_s;
+    b.steps_of_sm = w.steps * w.per_sm;
+    return b;
+  }
   b.step = w.rounds * w.steps * (t.block_k / kStepElements) * step;
   b.sm = k_of_sm * (t.block_m + t.block_n) * element / c.sm_l2_bytes_per_s;
   b.tiles = c.tile_s * (w.rounds - 1 + w.rounds * t.block_m * t.block_n / kTileOutputs);
@@ -119,34 +129,53 @@ double GemmTimeModel::gemm_seconds(const GemmPoint& p, const Bounds& b,
   const int e = implementation_.overlap_norm;
   const double core = norm(e, b.mma, b.step, b.sm, 0) + b.tiles;
   const double fill = (b.l2 + b.pad + p.dram_read_bytes / c.dram_bytes_per_s) / b.steps_of_sm;
-  const double all = norm(e, core, b.l2, b.dram, b.pad) + fill + b.reduction +
-                     p.bytes.outputs / c.output_bytes_per_s;
+  const double all = norm(e, core, b.l2, b.dram, b.pad) + fill + b.reduction;
   return all * (1 + c.power_loss * all / (all + kPowerLimitTime));
 }
 
 double GemmTimeModel::quantization_seconds(const GemmPoint& p, const GemmConstants& c) const {
   if (!implementation_.quantizes()) return 0;
-  const double rows = c.quant_row_s * p.quant_rows;
+  const double wait = implementation_.cold_rows_wait ? 1 + kColdRowWait * p.source_miss : 1;
+  const double rows = c.quant_row_s * p.quant_rows * wait;
   const double bytes =
       p.quant_bytes * std::max(1 / c.quant_bytes_per_s, p.source_miss / c.dram_bytes_per_s);
   return norm(2, rows, bytes, 0, 0);
 }
 
 bool GemmTimeModel::allowed(const GemmPoint& p, const GemmTile& t) const {
-  return t.splits == 1 || p.shape.k >= t.block_k * t.splits * kLeastStepsPerSplit;
+  return cublas_allows(p.shape, t, bytes_per_element(implementation_.dtype));
+}
+
+// Below the time of the tile whatever the splits: all its steps spread evenly over the SMs.
+double GemmTimeModel::least_seconds(const GemmPoint& p, const GemmTile& t,
+                                    const GemmConstants& c) const {
+  const GemmShape& s = p.shape;
+  if (t.block_m == 1) return 0;  // a dot product uses no tensor cores
+  const double elements = s.b * ceil_div(s.m, t.block_m) * ceil_div(s.n, t.block_n) * s.k;
+  const double element = bytes_per_element(implementation_.dtype);
+  return std::max({elements * 2 * t.block_m * t.block_n / c.tensor_flops_per_s,
+                   elements * (std::min(t.block_m, s.m) + t.block_n) * element / c.l2_bytes_per_s,
+                   p.dram_bytes / c.dram_bytes_per_s});
 }
 
 int GemmTimeModel::fastest(const GemmPoint& p, const GemmConstants& c) const {
   double best = std::numeric_limits<double>::infinity();
+  double least = 0, most_splits = 0;
   int pick = 0;
   const auto& tiles = implementation_.candidates;
   for (std::size_t i = 0; i < tiles.size(); ++i) {
-    if (!allowed(p, tiles[i])) continue;
-    const Bounds b = bounds(p, tiles[i], c);
+    const GemmTile& t = tiles[i];
+    if (t.splits == 1) {
+      least = least_seconds(p, t, c);
+      most_splits = implementation_.most_split_rounds * sm_count_ * t.ctas_per_sm /
+                    (p.shape.b * ceil_div(p.shape.m, t.block_m) * ceil_div(p.shape.n, t.block_n));
+    }
+    if (least >= best || (t.splits > 1 && t.splits > most_splits) || !allowed(p, t)) continue;
+    const Bounds b = bounds(p, t, c);
     if (b.least() >= best) continue;
-    const double t = gemm_seconds(p, b, c);
-    if (t < best) {
-      best = t;
+    const double s = gemm_seconds(p, b, c);
+    if (s < best) {
+      best = s;
       pick = static_cast<int>(i);
     }
   }

@@ -12,7 +12,7 @@
 //   pad  = b nt kt (mt bm - M) / padded_rows_rate
 //   fill = (l2 + pad + (missed W + missed A) / dram_rate) / (kt p)   nothing hides the first stage
 //   red  = b M N 4 (s+1) / l2_rate + split       if K is split over s CTAs
-//   G    = |core, l2, dram, pad| + fill + red + O / output_rate
+//   G    = |core, l2, dram, pad| + fill + red
 //   G   *= 1 + power_loss G / (G + 1.5 ms)
 //   Q    = max(quant_row b M, (A16 + A) max(1/quant_rate, missed share of A16 / dram_rate))
 //   time = G + Q + op
@@ -87,6 +87,7 @@ class GemmTimeModel {
   double gemm_seconds(const GemmPoint& point, const Bounds& b, const GemmConstants& c) const;
   double quantization_seconds(const GemmPoint& point, const GemmConstants& c) const;
   bool allowed(const GemmPoint& point, const GemmTile& tile) const;
+  double least_seconds(const GemmPoint& point, const GemmTile& tile, const GemmConstants& c) const;
   int fastest(const GemmPoint& point, const GemmConstants& c) const;
 
   GemmImplementation implementation_;

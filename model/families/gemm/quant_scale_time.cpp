@@ -58,7 +58,7 @@ std::vector<ConstantSpec> row_constants(const TimingGpu& gpu) {
            0.7 * gpu.dram_bytes_per_s, 1.05 * gpu.dram_bytes_per_s);
   d.of_gpu = true;
   return {d,
-          time_constant("first_wave_time", "second pass of the first wave of rows", 0.6e-6),
+          time_constant("first_wave_time", "second pass of the first wave of rows", 0.55e-6),
           time_constant("wave_time", "second pass of each further wave of 256-thread CTAs", 0.9e-6),
           time_constant("step_time", "a further step of 4096 elements of a row", 0.5e-6),
           rate_constant("l2_rate", "second read, L2 to all SMs", 16 * gpu.sm_count * gpu.clock_hz),

@@ -23,8 +23,8 @@ double ticked_seconds(double seconds, double tick_s) {
   return tick_s * ticks;
 }
 
-double replayed_reading_s(double op_s, double replay_s, const ReplayLoop& loop) {
-  const double replay = ticked_seconds(loop.ops_per_replay * op_s + replay_s, loop.tick_s);
+double replayed_reading_s(double op_s, const ReplayLoop& loop) {
+  const double replay = ticked_seconds(loop.ops_per_replay * op_s, loop.tick_s);
   return (replay + 2 * loop.tick_s / loop.replays) / loop.ops_per_replay;
 }
 

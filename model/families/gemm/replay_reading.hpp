@@ -16,7 +16,7 @@ struct ReplayLoop {
 // The mean of `seconds` rounded up to the tick, when the start jitters by some 0.35 us.
 double ticked_seconds(double seconds, double tick_s);
 
-double replayed_reading_s(double op_s, double replay_s, const ReplayLoop& loop);
+double replayed_reading_s(double op_s, const ReplayLoop& loop);
 
 // (op^4 + host^4)^(1/4): the longer of the two, rounded where they meet.
 double host_timed_reading_s(double op_s, double host_s);

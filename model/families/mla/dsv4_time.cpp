@@ -64,24 +64,23 @@ Dsv4TimeModel::Dsv4TimeModel(const TimingGpu& gpu, Dsv4Framework framework, bool
                     ": only Hopper's sparse kernels are modelled for deployments; compose it from "
                     "the latent-attention and GEMM families");
   }
-  start_s_ = index_s_ = select_s_ = AttentionConstants::none(0);
-  fixed_s_ = constants_.add(time_spec(
-      "fixed_time", "s", "launch gaps and short kernels of the module", csa ? 60e-6 : 45e-6, 0.4));
-  block_s_ = constants_.add(
-      time_spec("block_time", "s", "64 gathered entries for 64 heads on an SM", 2.5e-6, 0.4));
-  sequence_s_ =
-      constants_.add(time_spec("sequence_time", "s", "small kernels' cost per sequence", 100e-9));
-  activation_rate_ = constants_.add(rate_spec(
-      "activation_rate", "B/s", "norms, rope, queries and outputs", 0.5 * gpu.dram_bytes_per_s));
+  start_s_ = index_s_ = select_s_ = MlaConstant(0);
+  fixed_s_ = constants_.time("fixed_time", "launch gaps and short kernels of the module",
+                             csa ? 60e-6 : 45e-6, 0.4);
+  block_s_ =
+      constants_.time("block_time", "64 gathered entries for 64 heads on an SM", 2.5e-6, 0.4);
+  sequence_s_ = constants_.time("sequence_time", "small kernels' cost per sequence", 100e-9);
+  activation_rate_ = constants_.rate("activation_rate", "B/s", "norms, rope, queries and outputs",
+                                     0.5 * gpu.dram_bytes_per_s);
   if (csa) {
-    index_s_ = constants_.add(
-        time_spec("index_time", "s", "indexer, per compressed entry of a sequence", 0.11e-9, 0.4));
-    select_s_ = constants_.add(time_spec("select_time", "s",
-                                         "selection of the top-k, a round of one sequence an SM",
-                                         framework == Dsv4Framework::sglang ? 80e-6 : 8e-6, 0.5));
+    index_s_ =
+        constants_.time("index_time", "indexer, per compressed entry of a sequence", 0.11e-9, 0.4);
+    select_s_ =
+        constants_.time("select_time", "selection of the top-k, a round of one sequence an SM",
+                        framework == Dsv4Framework::sglang ? 80e-6 : 8e-6, 0.5);
   } else {
-    start_s_ = constants_.add(
-        time_spec("start_time", "s", "start of an attention tile before its first block", 4e-6));
+    start_s_ =
+        constants_.time("start_time", "start of an attention tile before its first block", 4e-6);
   }
 }
 
@@ -135,18 +134,17 @@ TimeParts Dsv4TimeModel::parts(const Dsv4Shape& shape, std::span<const double> v
 
 Dsv4FallbackTimeModel::Dsv4FallbackTimeModel(const TimingGpu& gpu, bool csa, ProjectionType type)
     : gpu_(gpu), csa_(csa), type_(type) {
-  small_batch_s_ = AttentionConstants::none(0);
-  dram_rate_ = constants_.add(dram_rate_spec(gpu));
-  fixed_s_ = constants_.add(
-      time_spec("fixed_time", "s", "kernels that every step launches", csa ? 80e-6 : 260e-6));
-  round_s_ = constants_.add(
-      csa ? time_spec("sequence_time", "s", "unfused kernels of one sequence", 650e-6)
-          : time_spec("round_time", "s", "one round of the unfused kernel's CTAs", 2e-3));
-  entry_s_ = constants_.add(
-      time_spec("entry_time", "s", "per compressed entry of a sequence", csa ? 0.6e-9 : 35e-9));
+  small_batch_s_ = MlaConstant(0);
+  dram_rate_ = constants_.dram_rate(gpu);
+  fixed_s_ =
+      constants_.time("fixed_time", "kernels that every step launches", csa ? 80e-6 : 260e-6);
+  round_s_ = csa ? constants_.time("sequence_time", "unfused kernels of one sequence", 650e-6)
+                 : constants_.time("round_time", "one round of the unfused kernel's CTAs", 2e-3);
+  entry_s_ =
+      constants_.time("entry_time", "per compressed entry of a sequence", csa ? 0.6e-9 : 35e-9);
   if (csa) {
-    small_batch_s_ = constants_.add(time_spec(
-        "small_batch_time", "s", "per doubling of the batch up to 16, whole module", 60e-6));
+    small_batch_s_ = constants_.time("small_batch_time",
+                                     "per doubling of the batch up to 16, whole module", 60e-6);
   }
 }
 

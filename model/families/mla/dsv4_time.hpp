@@ -67,10 +67,9 @@ class Dsv4TimeModel {
   TimingGpu gpu_;
   bool csa_;
   ProjectionType type_;
-  AttentionConstants constants_;
+  MlaConstants constants_;
   Projections projections_;
-  AttentionConstant fixed_s_, start_s_, block_s_, sequence_s_, index_s_, select_s_,
-      activation_rate_;
+  MlaConstant fixed_s_, start_s_, block_s_, sequence_s_, index_s_, select_s_, activation_rate_;
 };
 
 // The SM120 rows time an unfused fallback: milliseconds a sequence. A family of its own, kept to
@@ -99,8 +98,8 @@ class Dsv4FallbackTimeModel {
   TimingGpu gpu_;
   bool csa_;
   ProjectionType type_;
-  AttentionConstants constants_;
-  AttentionConstant dram_rate_, fixed_s_, round_s_, entry_s_, small_batch_s_;
+  MlaConstants constants_;
+  MlaConstant dram_rate_, fixed_s_, round_s_, entry_s_, small_batch_s_;
 };
 
 }  // namespace smtwin

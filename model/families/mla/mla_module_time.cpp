@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/families/mla/mla_module_time.hpp"
 
+#include <cmath>
+
 namespace smtwin {
 
 namespace {
@@ -22,10 +24,6 @@ bool vllm(MlaLibrary library) {
          library == MlaLibrary::vllm_triton;
 }
 
-bool small_batch(const TimingGpu& gpu, MlaLibrary library, ProjectionType type) {
-  return vllm(library) || (!gpu.hopper() && type == ProjectionType::bf16);
-}
-
 }  // namespace
 
 MlaModuleTimeModel::MlaModuleTimeModel(const TimingGpu& gpu, MlaFamily family, ProjectionType type)
@@ -33,14 +31,18 @@ MlaModuleTimeModel::MlaModuleTimeModel(const TimingGpu& gpu, MlaFamily family, P
       family_(family),
       type_(type),
       kernel_(gpu, family, true, constants_),
-      projections_(gpu, type, small_batch(gpu, family.library, type), constants_) {
-  fixed_s_ =
-      constants_.add(time_spec("fixed_time", "s", "launch gaps and short kernels of the module",
-                               vllm(family.library) ? 65e-6 : 35e-6, 0.4));
-  activation_rate_ = AttentionConstants::none(kNoRate);
-  if (type != ProjectionType::nvfp4) {
-    activation_rate_ = constants_.add(rate_spec(
-        "activation_rate", "B/s", "norms, rope, queries and outputs", 0.5 * gpu.dram_bytes_per_s));
+      projections_(gpu, type, vllm(family.library), constants_) {
+  fixed_s_ = constants_.time("fixed_time", "launch gaps and short kernels of the module",
+                             vllm(family.library) ? 65e-6 : 35e-6, 0.4);
+  narrow_head_s_ = MlaConstant(0);
+  activation_rate_ = MlaConstant(kNoRate);
+  if (family.library == MlaLibrary::vllm_flashmla) {
+    narrow_head_s_ = constants_.time(
+        "narrow_head_time", "extra pass over a head where heads do not fill a tile of 64", 8e-9);
+  }
+  if (type != ProjectionType::nvfp4 && family.library != MlaLibrary::vllm_triton) {
+    activation_rate_ = constants_.rate("activation_rate", "B/s", "norms, rope, queries and outputs",
+                                       0.5 * gpu.dram_bytes_per_s);
   }
 }
 
@@ -57,6 +59,7 @@ MlaModuleTimeModel::Work MlaModuleTimeModel::work(const MlaShape& shape) const {
   const double kv = shape.kv_bytes(family_.fp8_kv ? 1 : 2);
   w.projections.cold = replayed_cold_share(weights + kv, gpu_);
   w.attention = kernel_.work(shape, weights);
+  if (std::fmod(h, kMlaQueryTile) != 0) w.narrow_heads = shape.batch * h;
   w.activation_bytes =
       kBf16 * shape.batch * (kHiddenPasses * kHidden + kDownPasses * kDownWidth + kHeadValues * h);
   return w;
@@ -68,8 +71,9 @@ MlaTime MlaModuleTimeModel::time(const Work& w, std::span<const double> values,
   t += projections_.time(w.projections, values, cache);
   const double activation_s = w.activation_bytes / activation_rate_(values);
   t.l2_s += activation_s;
-  t.launch_s += fixed_s_(values);
-  t.seconds += fixed_s_(values) + activation_s;
+  const double extra_s = fixed_s_(values) + w.narrow_heads * narrow_head_s_(values);
+  t.launch_s += extra_s;
+  t.seconds += extra_s + activation_s;
   return t;
 }
 

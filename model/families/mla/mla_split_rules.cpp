@@ -75,7 +75,6 @@ MlaRounds flash_attention3_rounds(const MlaShape& shape, double sm_count, bool c
   r.blocks = r.pieces * ceil_quotient(blocks, splits);
   r.splits = splits;
   r.partials = splits > 1 ? shape.batch * splits : 0;
-  r.split_instance = bound > 1;
   return r;
 }
 
@@ -128,7 +127,6 @@ MlaRounds flashmla_rounds(const MlaShape& shape, double sm_count) {
     }
   }
   busiest.splits = static_cast<double>(std::max<std::int64_t>(1, most_pieces));
-  busiest.split_instance = true;
   return busiest;
 }
 

@@ -23,7 +23,6 @@ struct MlaRounds {
   double blocks = 1;    // 64-token blocks over all pieces
   double splits = 1;    // of one sequence, the largest
   double partials = 0;  // (sequence, split) results written for the combine kernel, all heads
-  bool split_instance = false;  // the kernel instance that can split was launched
 };
 
 // `captured_bound`: vLLM passes 32 as upper bound for batches up to 512, its CUDA-graph buffers.

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "model/families/attention/replay_tick.hpp"
-
 namespace smtwin {
 
 namespace {
@@ -14,13 +12,10 @@ namespace {
 // own SMs. From where the rows of all latent-attention families leave the warm line.
 constexpr double kHopperL2Share = 0.65;
 constexpr double kL2Share = 0.95;
-constexpr int kSharpness = 8;
+constexpr int kSharpness = 16;
 
 // Width of the smoothed step, in ticks: replays jitter by about half a microsecond.
 constexpr double kTickWidth = 0.25;
-
-// Bounds of a fitted time or rate around its prior.
-constexpr double kSpan = 30;
 
 }  // namespace
 
@@ -48,7 +43,9 @@ TimeParts to_parts(const MlaTime& time, std::string choice) {
 
 double replayed_cold_share(double bytes, const TimingGpu& gpu) {
   const double share = gpu.hopper() ? kHopperL2Share : kL2Share;
-  return cold_share(bytes, share * gpu.l2_bytes, kSharpness);
+  double x = 1;
+  for (int i = 0; i < kSharpness; ++i) x *= bytes / (share * gpu.l2_bytes);
+  return std::isfinite(x) ? x / (1 + x) : 1;
 }
 
 double norm2(double a, double b) { return std::sqrt(a * a + b * b); }
@@ -60,33 +57,19 @@ double norm4(double a, double b) {
   return std::sqrt(std::sqrt(a2 * a2 + b2 * b2));
 }
 
+double norm6(double a, double b) {
+  const double a2 = a * a, b2 = b * b;
+  return std::sqrt(std::cbrt(a2 * a2 * a2 + b2 * b2 * b2));
+}
+
 double mla_reading_s(double seconds, const TimingGpu& gpu, double phase_ticks) {
   const double tick = gpu.replay_tick_s;
-  return replay_reading_s(seconds, tick, phase_ticks * tick, kTickWidth);
-}
-
-ConstantSpec time_spec(std::string name, std::string unit, std::string meaning, double prior_s,
-                       double log_sigma) {
-  return {.name = std::move(name),
-          .unit = std::move(unit),
-          .meaning = std::move(meaning),
-          .prior = prior_s,
-          .log_sigma = log_sigma,
-          .low = prior_s / kSpan,
-          .high = prior_s * kSpan,
-          .off = 0};
-}
-
-ConstantSpec rate_spec(std::string name, std::string unit, std::string meaning, double prior,
-                       double log_sigma) {
-  return {.name = std::move(name),
-          .unit = std::move(unit),
-          .meaning = std::move(meaning),
-          .prior = prior,
-          .log_sigma = log_sigma,
-          .low = prior / kSpan,
-          .high = prior * kSpan,
-          .off = 1e30};
+  if (tick <= 0) return seconds;
+  const double ticks = seconds / tick - phase_ticks;
+  const double whole = std::floor(ticks);
+  const auto step = [](double x) { return 1 / (1 + std::exp(-2 * x / kTickWidth)); };
+  // The rise at this cell's lower edge and the onset of the next one.
+  return tick * (phase_ticks + whole + step(ticks - whole) + step(ticks - whole - 1));
 }
 
 }  // namespace smtwin

@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "model/families/attention/decode_terms.hpp"
+#include "model/families/mla/mla_constants.hpp"
 #include "model/timing/time_problem.hpp"
 #include "model/timing/timing_gpu.hpp"
 
@@ -34,14 +34,9 @@ double replayed_cold_share(double bytes, const TimingGpu& gpu);
 double norm2(double a, double b);
 double norm3(double a, double b, double c);
 double norm4(double a, double b);
+double norm6(double a, double b);
 
 // Grid of the replayed benchmark. `phase_ticks`: where in a tick readings lie.
 double mla_reading_s(double seconds, const TimingGpu& gpu, double phase_ticks);
-
-// A fixed time, a time per event, a rate: with the bounds that all families use.
-ConstantSpec time_spec(std::string name, std::string unit, std::string meaning, double prior_s,
-                       double log_sigma = 0.6);
-ConstantSpec rate_spec(std::string name, std::string unit, std::string meaning, double prior,
-                       double log_sigma = 0.6);
 
 }  // namespace smtwin

@@ -29,7 +29,7 @@ double phase_ticks(MlaLibrary library) {
 
 std::variant<HopperMla, TrtllmSm120Mla, TritonMla> make_kernel(const TimingGpu& gpu,
                                                                MlaFamily family, bool in_module,
-                                                               AttentionConstants& constants) {
+                                                               MlaConstants& constants) {
   switch (family.library) {
     case MlaLibrary::sglang_flash_attention3:
     case MlaLibrary::vllm_flash_attention3:
@@ -53,7 +53,7 @@ std::variant<HopperMla, TrtllmSm120Mla, TritonMla> make_kernel(const TimingGpu& 
 }  // namespace
 
 MlaKernel::MlaKernel(const TimingGpu& gpu, MlaFamily family, bool in_module,
-                     AttentionConstants& constants)
+                     MlaConstants& constants)
     : kernel_(make_kernel(gpu, family, in_module, constants)) {}
 
 MlaKernel::Work MlaKernel::work(const MlaShape& shape, double other_bytes) const {

@@ -21,7 +21,7 @@ class MlaKernel {
   using Work = std::variant<HopperMla::Work, TrtllmSm120Mla::Work, TritonMla::Work>;
 
   // DataError when the library has no kernel for the GPU.
-  MlaKernel(const TimingGpu& gpu, MlaFamily family, bool in_module, AttentionConstants& constants);
+  MlaKernel(const TimingGpu& gpu, MlaFamily family, bool in_module, MlaConstants& constants);
 
   Work work(const MlaShape& shape, double other_bytes) const;
   MlaTime time(const Work& work, std::span<const double> values, CacheState cache) const;
@@ -47,7 +47,7 @@ class MlaTimeModel {
 
  private:
   TimingGpu gpu_;
-  AttentionConstants constants_;
+  MlaConstants constants_;
   MlaKernel kernel_;
   double phase_ticks_ = 0;
 };

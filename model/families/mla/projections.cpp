@@ -48,37 +48,33 @@ double Projections::Work::weight_bytes() const {
 }
 
 Projections::Projections(const TimingGpu& gpu, ProjectionType type, bool small_batch,
-                         AttentionConstants& constants)
+                         MlaConstants& constants)
     : sm_count_(gpu.sm_count) {
-  weight_share_ = AttentionConstants::none(1);
-  l2_weight_rate_ = AttentionConstants::none(kNoRate);
-  k_step_s_ = small_batch_s_ = AttentionConstants::none(0);
-  // One constant of the GPU: the attention kernel may have listed it already.
-  dram_rate_ = constants.specs().empty() ? constants.add(dram_rate_spec(gpu))
-                                         : AttentionConstant{.index = 0};
-  ConstantSpec flops =
-      rate_spec("flop_rate", "flop/s", "multiply-adds of the projections on padded rows",
-                kFlopEfficiency * peak_flops(gpu, type), 0.4);
-  flop_rate_ = constants.add(flops);
+  weight_share_ = MlaConstant(1);
+  l2_weight_rate_ = MlaConstant(kNoRate);
+  k_step_s_ = small_batch_s_ = MlaConstant(0);
+  dram_rate_ = constants.dram_rate(gpu);
+  const double flop_rate = kFlopEfficiency * peak_flops(gpu, type);
   if (gpu.hopper()) {
-    weight_share_ = constants.add({.name = "weight_share",
-                                   .unit = "1",
-                                   .meaning = "of dram_rate that a stream of weights reaches",
-                                   .prior = 0.85,
-                                   .log_sigma = 0.15,
-                                   .low = 0.4,
-                                   .high = 1.6,
-                                   .off = 1});
+    // Its rows cannot tell multiply-adds from the activations of the same rows: a fact, not fitted.
+    flop_rate_ = MlaConstant(flop_rate);
+  } else {
+    flop_rate_ = constants.rate("flop_rate", "flop/s",
+                                "multiply-adds of the projections on padded rows", flop_rate, 0.4);
+  }
+  if (gpu.hopper()) {
+    weight_share_ = constants.factor(
+        "weight_share", "of dram_rate that a stream of weights reaches", 0.85, 0.15, 1);
   } else if (type == ProjectionType::fp8_block) {
-    l2_weight_rate_ = constants.add(rate_spec(
-        "l2_weight_rate", "B/s", "weights that the L2 still holds", 2 * gpu.dram_bytes_per_s));
+    l2_weight_rate_ = constants.rate("l2_weight_rate", "B/s", "weights that the L2 still holds",
+                                     2 * gpu.dram_bytes_per_s);
   } else if (type == ProjectionType::nvfp4) {
-    k_step_s_ = constants.add(
-        time_spec("k_step_time", "s", "128 elements of K in one tile, whatever the rows", 0.55e-6));
+    k_step_s_ =
+        constants.time("k_step_time", "128 elements of K in one tile, whatever the rows", 0.55e-6);
   }
   if (small_batch) {
-    small_batch_s_ = constants.add(time_spec(
-        "small_batch_time", "s", "per doubling of the rows up to 16, whole module", 3e-6));
+    small_batch_s_ =
+        constants.time("small_batch_time", "per doubling of the rows up to 16, whole module", 3e-6);
   }
 }
 
@@ -98,7 +94,7 @@ MlaTime Projections::time(const Work& w, std::span<const double> values, CacheSt
     const double flop_s = 2 * padded * p.n * p.k / flop_rate;
     const double walk_s =
         p.k / kStepDepth * step_s * std::max(1.0, row_tiles * std::ceil(p.n / kTile) / sm_count_);
-    t.seconds += std::sqrt((dram_s + l2_s) * (dram_s + l2_s) + flop_s * flop_s + walk_s * walk_s);
+    t.seconds += norm2(norm2(dram_s + l2_s, flop_s), walk_s);
     t.dram_s += dram_s;
     t.l2_s += l2_s;
     t.compute_s += flop_s;

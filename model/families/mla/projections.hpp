@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <span>
 
-#include "model/families/attention/decode_terms.hpp"
+#include "model/families/mla/mla_constants.hpp"
 #include "model/families/mla/mla_terms.hpp"
 
 namespace smtwin {
@@ -45,17 +45,15 @@ class Projections {
     double weight_bytes() const;
   };
 
-  // `small_batch`: the module's kernels for up to 16 rows get slower with each doubling (vLLM's
-  // and TensorRT-LLM's BF16 modules do; an effect of their choice among small-row kernels).
-  Projections(const TimingGpu& gpu, ProjectionType type, bool small_batch,
-              AttentionConstants& constants);
+  // `small_batch`: the module's kernels for up to 16 rows get slower with each doubling (vLLM's do,
+  // whatever the weights: one of its choices among kernels for few rows).
+  Projections(const TimingGpu& gpu, ProjectionType type, bool small_batch, MlaConstants& constants);
 
   MlaTime time(const Work& work, std::span<const double> values, CacheState cache) const;
 
  private:
   double sm_count_ = 1;
-  AttentionConstant dram_rate_, weight_share_, l2_weight_rate_, flop_rate_, k_step_s_,
-      small_batch_s_;
+  MlaConstant dram_rate_, weight_share_, l2_weight_rate_, flop_rate_, k_step_s_, small_batch_s_;
 };
 
 }  // namespace smtwin

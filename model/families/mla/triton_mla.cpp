@@ -10,6 +10,7 @@ namespace {
 
 constexpr double kCtasPerSm = 2;
 constexpr double kBlockTokens = 32;
+constexpr double kHeadSeconds = 0.8e-6;   // stage 2's CTA, from the rows of the kernel alone
 constexpr double kTogetherTokens = 1024;  // longer splits of a sequence drift apart
 
 // The kernel for one head multiplies without tensor cores: its block of 64 tokens against a block
@@ -23,26 +24,27 @@ constexpr double kSingleHeadEmpty = 0.4;
 }  // namespace
 
 TritonMla::TritonMla(const TimingGpu& gpu, MlaFamily family, bool in_module,
-                     AttentionConstants& constants)
+                     MlaConstants& constants)
     : gpu_(gpu), family_(family) {
-  fixed_s_ = empty_s_ = AttentionConstants::none(0);
-  dram_rate_ = constants.add(dram_rate_spec(gpu));
-  block_s_ = constants.add(time_spec(
-      "block_time", "s", "32 tokens for 16 heads in one CTA, alone on its SM", 2.3e-6, 0.4));
+  fixed_s_ = empty_s_ = MlaConstant(0);
+  dram_rate_ = constants.dram_rate(gpu);
+  block_s_ = constants.time("block_time", "32 tokens for 16 heads in one CTA, alone on its SM",
+                            2.3e-6, 0.4);
   // Gathered 32-token tiles: a sixth of the 32 B a cycle and SM of a plain copy.
-  l2_rate_ = constants.add(rate_spec("l2_rate", "B/s", "KV bytes into all SMs together",
-                                     5.2 * gpu.sm_count * gpu.clock_hz, 0.3));
-  split_s_ = constants.add(time_spec(
-      "split_time", "s", "stage 2, per split of a sequence, one after another", 0.25e-6, 0.4));
-  head_s_ = constants.add(
-      time_spec("head_time", "s", "stage 2, per (sequence, head) CTA of an SM", 0.8e-6));
+  l2_rate_ = constants.rate("l2_rate", "B/s", "KV bytes into all SMs together",
+                            5.2 * gpu.sm_count * gpu.clock_hz, 0.3);
+  split_s_ = constants.time("split_time", "stage 2, per split of a sequence, one after another",
+                            0.25e-6, 0.4);
+  head_s_ = in_module ? MlaConstant(kHeadSeconds)
+                      : constants.time("head_time", "stage 2, per (sequence, head) CTA of an SM",
+                                       kHeadSeconds);
   if (family.library == MlaLibrary::sglang_triton) {
-    empty_s_ = constants.add(
-        time_spec("empty_time", "s", "dispatch of a stage-1 CTA that has no tokens", 1.6e-9, 0.4));
+    empty_s_ =
+        constants.time("empty_time", "dispatch of a stage-1 CTA that has no tokens", 1.6e-9, 0.4);
   }
   if (in_module) return;
-  fixed_s_ = constants.add(
-      time_spec("fixed_time", "s", "launch gaps, prologues and epilogues of two kernels", 12e-6));
+  fixed_s_ =
+      constants.time("fixed_time", "launch gaps, prologues and epilogues of two kernels", 12e-6);
 }
 
 TritonMla::Work TritonMla::work(const MlaShape& shape, double other_bytes) const {

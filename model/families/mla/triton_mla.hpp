@@ -14,7 +14,7 @@
 
 #include <span>
 
-#include "model/families/attention/decode_terms.hpp"
+#include "model/families/mla/mla_constants.hpp"
 #include "model/families/mla/mla_split_rules.hpp"
 #include "model/families/mla/mla_terms.hpp"
 
@@ -38,7 +38,7 @@ class TritonMla {
     double cold = 0;
   };
 
-  TritonMla(const TimingGpu& gpu, MlaFamily family, bool in_module, AttentionConstants& constants);
+  TritonMla(const TimingGpu& gpu, MlaFamily family, bool in_module, MlaConstants& constants);
 
   Work work(const MlaShape& shape, double other_bytes) const;
   MlaTime time(const Work& work, std::span<const double> values, CacheState cache) const;
@@ -46,7 +46,7 @@ class TritonMla {
  private:
   TimingGpu gpu_;
   MlaFamily family_;
-  AttentionConstant fixed_s_, block_s_, split_s_, head_s_, empty_s_, l2_rate_, dram_rate_;
+  MlaConstant fixed_s_, block_s_, split_s_, head_s_, empty_s_, l2_rate_, dram_rate_;
 };
 
 }  // namespace smtwin

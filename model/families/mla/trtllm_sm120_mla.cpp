@@ -15,7 +15,9 @@ constexpr double kWideHeads = 128;
 constexpr double kNoRate = 1e30;
 // Of an SM's tensor peak that a lone CTA reaches when it computes all scores and its part of the
 // values: a prior.
-constexpr double kBf16Efficiency = 0.4, kFp8Efficiency = 0.6, kWideEfficiency = 1.0;
+constexpr double kBf16Efficiency = 0.4, kFp8Efficiency = 0.7;
+// The FP8 kernel's block of 64 tokens for 128 heads against the other kernel's for 64.
+constexpr double kWideBlock = 0.24;
 
 double block_prior_s(double heads, double ctas, double flops_per_s, double sm_count,
                      double efficiency) {
@@ -27,53 +29,37 @@ double block_prior_s(double heads, double ctas, double flops_per_s, double sm_co
 }  // namespace
 
 TrtllmSm120Mla::TrtllmSm120Mla(const TimingGpu& gpu, MlaFamily family, bool in_module,
-                               AttentionConstants& constants)
+                               MlaConstants& constants)
     : gpu_(gpu), family_(family) {
-  constexpr auto none = AttentionConstants::none;
-  fixed_s_ = start_s_ = wide_start_s_ = wide_block_s_ = none(0);
-  shared_slowdown_ = none(1);
-  activation_rate_ = none(kNoRate);
-  dram_rate_ = constants.add(dram_rate_spec(gpu));
+  fixed_s_ = start_s_ = wide_start_s_ = MlaConstant(0);
+  shared_slowdown_ = MlaConstant(1);
+  activation_rate_ = MlaConstant(kNoRate);
+  dram_rate_ = constants.dram_rate(gpu);
   const double block = family.fp8_kv ? block_prior_s(kUnitHeads, kFp8Ctas, gpu.bf16_flops_per_s,
                                                      gpu.sm_count, kFp8Efficiency)
                                      : block_prior_s(kUnitHeads, kBf16Ctas, gpu.bf16_flops_per_s,
                                                      gpu.sm_count, kBf16Efficiency);
-  block_s_ =
-      constants.add(time_spec("block_time", "s", "64 tokens for 64 heads in one CTA", block, 0.3));
-  cold_slowdown_ = constants.add({.name = "cold_slowdown",
-                                  .unit = "1",
-                                  .meaning = "extra time of a block whose KV comes from DRAM",
-                                  .prior = family.fp8_kv ? 0.2 : 0.05,
-                                  .log_sigma = 0.6,
-                                  .low = 0.002,
-                                  .high = 1,
-                                  .off = 0});
-  if (family.fp8_kv) {
-    const double wide =
-        block_prior_s(kWideHeads, kWideCtas, gpu.fp8_flops_per_s, gpu.sm_count, kWideEfficiency);
-    wide_block_s_ = constants.add(time_spec(
-        "wide_block_time", "s", "64 tokens for 128 heads in one CTA of the FP8 kernel", wide));
-  } else {
-    shared_slowdown_ = constants.add({.name = "shared_slowdown",
-                                      .unit = "1",
-                                      .meaning = "CTAs that share an SM against a lone one",
-                                      .prior = 1.45,
-                                      .log_sigma = 0.2,
-                                      .low = 1,
-                                      .high = 4,
-                                      .off = 1});
+  block_s_ = constants.time("block_time", "64 tokens for 64 heads in one CTA", block, 0.3);
+  cold_slowdown_ =
+      constants.factor("cold_slowdown", "extra time of a block whose KV comes from DRAM",
+                       family.fp8_kv ? 0.2 : 0.05, 0.6, 0);
+  if (!family.fp8_kv) {
+    shared_slowdown_ = constants.factor("shared_slowdown",
+                                        "CTAs that share an SM against a lone one", 1.45, 0.2, 1);
   }
+  wide_ratio_ = MlaConstant(kWideBlock);
   if (in_module) return;
-  fixed_s_ = constants.add(
-      time_spec("fixed_time", "s", "launch gap, prologue and epilogue of the kernels", 4.5e-6));
-  start_s_ = constants.add(
-      time_spec("start_time", "s", "start of a CTA before its first block", 0.3 * block));
+  fixed_s_ =
+      constants.time("fixed_time", "launch gap, prologue and epilogue of the kernels", 4.5e-6);
+  activation_rate_ = constants.rate("activation_rate", "B/s", "queries in and outputs out",
+                                    2 * gpu.dram_bytes_per_s);
   if (family.fp8_kv) {
-    wide_start_s_ = constants.add(
-        time_spec("wide_start_time", "s", "the same of the 128-head FP8 kernel", 2 * block));
+    start_s_ = constants.time("start_time", "start of a CTA before its first block", 0.3 * block);
+    wide_start_s_ =
+        constants.time("wide_start_time", "the same of the 128-head FP8 kernel", 2 * block);
+    wide_ratio_ = constants.factor("wide_block", "128-head FP8 kernel's block against block_time",
+                                   kWideBlock, 0.3, 0);
   }
-  activation_rate_ = constants.add(
-      rate_spec("activation_rate", "B/s", "queries in and outputs out", 2 * gpu.dram_bytes_per_s));
 }
 
 TrtllmSm120Mla::Work TrtllmSm120Mla::work(const MlaShape& shape, double other_bytes) const {
@@ -93,7 +79,7 @@ MlaTime TrtllmSm120Mla::time(const Work& w, std::span<const double> values,
                              CacheState cache) const {
   const double cold = cache == CacheState::cold ? 1 : w.cold;
   const double start = (w.wide ? wide_start_s_ : start_s_)(values);
-  const double block = (w.wide ? wide_block_s_ : block_s_)(values);
+  const double block = block_s_(values) * (w.wide ? wide_ratio_(values) : 1);
   const double shared = w.ctas > gpu_.sm_count ? shared_slowdown_(values) : 1;
   MlaTime t;
   t.latency_s =

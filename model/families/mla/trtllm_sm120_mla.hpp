@@ -13,7 +13,7 @@
 
 #include <span>
 
-#include "model/families/attention/decode_terms.hpp"
+#include "model/families/mla/mla_constants.hpp"
 #include "model/families/mla/mla_shape.hpp"
 #include "model/families/mla/mla_terms.hpp"
 
@@ -31,8 +31,7 @@ class TrtllmSm120Mla {
     double cold = 0;
   };
 
-  TrtllmSm120Mla(const TimingGpu& gpu, MlaFamily family, bool in_module,
-                 AttentionConstants& constants);
+  TrtllmSm120Mla(const TimingGpu& gpu, MlaFamily family, bool in_module, MlaConstants& constants);
 
   Work work(const MlaShape& shape, double other_bytes) const;
   MlaTime time(const Work& work, std::span<const double> values, CacheState cache) const;
@@ -40,8 +39,8 @@ class TrtllmSm120Mla {
  private:
   TimingGpu gpu_;
   MlaFamily family_;
-  AttentionConstant fixed_s_, start_s_, block_s_, wide_start_s_, wide_block_s_;
-  AttentionConstant cold_slowdown_, shared_slowdown_, activation_rate_, dram_rate_;
+  MlaConstant fixed_s_, start_s_, block_s_, wide_start_s_, wide_ratio_;
+  MlaConstant cold_slowdown_, shared_slowdown_, activation_rate_, dram_rate_;
 };
 
 }  // namespace smtwin

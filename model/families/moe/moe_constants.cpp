@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/families/moe/moe_constants.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace smtwin {
@@ -30,7 +31,8 @@ double token_bytes_prior(MoeDtype dtype) {
 double moe_l2_read_bytes_per_s(const TimingGpu& gpu) {
   // 5.0 TB/s on both: 188 SMs at 2.43 GHz with one L2, 132 SMs at 1.98 GHz with two halves.
   const double bytes_per_clock_and_sm = gpu.hopper() ? 19 : 11;
-  return bytes_per_clock_and_sm * gpu.sm_count * gpu.clock_hz;
+  return std::max(bytes_per_clock_and_sm * gpu.sm_count * gpu.clock_hz,
+                  1.05 * gpu.dram_bytes_per_s);  // as fast as DRAM at least
 }
 
 MoeConstants::MoeConstants(const TimingGpu& gpu, const MoeImplementation& how) {
@@ -91,15 +93,15 @@ void MoeConstants::add_gemm(const TimingGpu& gpu, const MoeImplementation& how) 
                                .log_sigma = 0.4,
                                .low = 0.1 * feed_bytes_per_clock * gpu.clock_hz,
                                .high = 10 * feed_bytes_per_clock * gpu.clock_hz});
-  if (sm_fp4 || how.kernel == MoeKernel::triton_sglang) {
+  if (how.dtype == MoeDtype::nvfp4) {
     const double l2_rate = moe_l2_read_bytes_per_s(gpu);
     add(MoeConstant::warm_rate, {.name = "warm_rate",
                                  .unit = "B/s",
                                  .meaning = "weights that are found in the L2",
-                                 .prior = 0.5 * l2_rate,
+                                 .prior = std::max(0.45 * l2_rate, 1.3 * gpu.dram_bytes_per_s),
                                  .log_sigma = 0.4,
-                                 .low = 0.1 * l2_rate,
-                                 .high = 3 * l2_rate});
+                                 .low = 1.05 * gpu.dram_bytes_per_s,  // as fast as DRAM at least
+                                 .high = 4 * l2_rate});
   }
   if (how.kernel == MoeKernel::triton_trtllm ||
       (how.kernel == MoeKernel::triton_sglang && how.dtype == MoeDtype::bf16)) {
@@ -134,6 +136,14 @@ void MoeConstants::add_gemm(const TimingGpu& gpu, const MoeImplementation& how) 
          .low = 0.01,
          .high = 20,
          .off = 0});
+    add(MoeConstant::switch_time, {.name = "switch_time",
+                                   .unit = "s",
+                                   .meaning = "the grid's change to the next active expert",
+                                   .prior = 0.6 * kMicrosecond,
+                                   .log_sigma = 0.7,
+                                   .low = 0.01 * kMicrosecond,
+                                   .high = 20 * kMicrosecond,
+                                   .off = 0});
   }
   if (how.kernel == MoeKernel::marlin) {
     add(MoeConstant::math_share,

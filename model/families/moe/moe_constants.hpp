@@ -37,10 +37,11 @@ enum class MoeConstant : std::uint8_t {
   narrow_share,
   unaligned_factor,
   empty_row_factor,
+  switch_time,
   math_share,
   ep_routing_time
 };
-inline constexpr std::size_t kMoeConstantCount = 21;
+inline constexpr std::size_t kMoeConstantCount = 22;
 
 class MoeConstants {
  public:

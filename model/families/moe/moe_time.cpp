@@ -12,7 +12,7 @@ constexpr int kChoiceBase = static_cast<int>(kMoeMaxTiles);
 constexpr double kAroundInWorkingSet = 0.3;
 
 double holding_share(const TimingGpu& gpu) {
-  constexpr double kOneL2 = 0.96, kTwoHalves = 0.80;
+  constexpr double kOneL2 = 0.96, kTwoHalves = 0.50;
   return gpu.hopper() ? kTwoHalves : kOneL2;
 }
 
@@ -55,7 +55,8 @@ MoeTimeModel::Rates MoeTimeModel::rates(std::span<const double> values) const {
 double MoeTimeModel::warm_share(double bytes) const {
   const double x = bytes / holding_l2_bytes_;
   const double x2 = x * x, x4 = x2 * x2;
-  return 1 / (1 + x4 * x4 * x4 * x2);
+  const double x8 = x4 * x4;
+  return 1 / (1 + x8 * x8);
 }
 
 MoeTimeModel::Limits MoeTimeModel::limits(const MoeGemmWork& gemm, const MoeTileWork& tile,
@@ -87,6 +88,7 @@ double MoeTimeModel::launch_s(const MoeWork& w, std::span<const double> values) 
   const MoeShape& s = w.shape;
   constexpr double kFusedTopk = 8;  // experts a token that the frameworks' fused kernels handle
   double seconds = v(MoeConstant::fixed_time) + v(MoeConstant::expert_time) * s.local_experts() +
+                   v(MoeConstant::switch_time) * w.active_experts +
                    v(MoeConstant::pair_time) * w.pairs + v(MoeConstant::sort_time) * w.sort_share +
                    v(MoeConstant::align_time) * w.align_passes +
                    v(MoeConstant::column_time) * s.hidden;

@@ -9,9 +9,9 @@
 //   lat   s   rounds x (steps x step time x (H + (1 - H) x DRAM latency / L2 latency) + tile time)
 //   around s  row and token bytes of the small kernels, from the L2 or from DRAM
 //   counts s  experts, pairs, sorting, columns: each with a constant of its own
-// H is the share of the weights that replays find in the L2: 1 / (1 + (W / (phi L2))^14), W the
-// replayed working set, phi the part of the L2 that holds on to it (0.96 on SM120; 0.80 on Hopper,
-// whose two halves each keep copies). Cold, as in a deployment: H = 0. Rows between the kernels
+// H is the share of the weights that replays find in the L2: 1 / (1 + (W / (phi L2))^16), W the
+// replayed working set, phi the part of the L2 that holds on to it (0.96 on SM120; 0.50 on Hopper,
+// whose two halves each keep a copy). Cold, as in a deployment: H = 0. Rows between the kernels
 // were just written, so they are warm while they fit, in both cases: 1 / (1 + (Y / (phi L2))^2).
 // Equations, exponents and phi from rows of the AIConfigurator performance database (commit
 // 095f58a51c4c); the latency ratio from pointer chasing. Left out: DRAM pages, L2 hit rates of

@@ -108,6 +108,14 @@ double row_bytes(const MoeImplementation& how, const MoeShape& s, const MoeRouti
   return r.rows * h * (2 + a) + moved * (i * (4 * g + a) + 4 * h);
 }
 
+// TensorRT-LLM and FlashInfer sort up to 256 tokens in one CTA, a thread a token, for the usual k;
+// beyond that three kernels do it (both kernels read). The first is taken as growing with tokens.
+double sort_share(const MoeShape& s) {
+  constexpr double kOneCtaTokens = 256;
+  const bool usual = s.topk == 1 || s.topk == 2 || s.topk == 4 || s.topk == 6 || s.topk == 8;
+  return usual ? std::min(s.tokens / kOneCtaTokens, 1.0) : 1;
+}
+
 // SGLang's sorting kernel of small batches (under 1024 pairs, at most 64 experts) is one CTA with a
 // thread an expert, at least a warp; every thread walks the pairs with that stride.
 double align_passes(const MoeShape& s) {
@@ -124,6 +132,7 @@ MoeWork moe_work(const MoeImplementation& how, const TimingGpu& gpu, const MoeSh
   const Counter counter(how, gpu);
   MoeWork w;
   w.shape = shape;
+  w.active_experts = routing.active_experts;
   const bool bare = moe_is_bare_kernel(how, shape);
   const double tokens = bare && shape.ep > 1 ? routing.tokens_seen : shape.tokens;
   const bool all_computed = how.kernel == MoeKernel::triton_trtllm || bare;
@@ -131,8 +140,7 @@ MoeWork moe_work(const MoeImplementation& how, const TimingGpu& gpu, const MoeSh
   w.token_elements = shape.tokens * shape.hidden;
   w.row_bytes = row_bytes(how, shape, routing, tokens, w.pairs, counter.format().activation_bytes);
   w.weight_bytes = counter.weight_bytes(shape, routing);
-  constexpr double kFusedSortTokens = 256;
-  w.sort_share = std::min(shape.tokens / kFusedSortTokens, 1.0);
+  w.sort_share = sort_share(shape);
   w.align_passes = align_passes(shape);
 
   const std::vector<MoeTile> tiles = moe_tiles(how, gpu, shape, tokens);

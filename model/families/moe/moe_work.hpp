@@ -48,6 +48,7 @@ struct MoeWork {
   std::array<MoeGemmWork, 2> gemms;
   // The same GEMMs as the tuner timed them; the tile is picked on these.
   std::array<MoeGemmWork, 2> tuned_gemms;
+  double active_experts = 0;
   double weight_bytes = 0;
   double tuned_weight_bytes = 0;
   // Traffic of the kernels around the GEMMs.
@@ -55,7 +56,7 @@ struct MoeWork {
   double token_elements = 0;  // tokens x hidden
   double pairs = 0;           // that sorting and summing kernels touch
   double align_passes = 0;    // of the one-CTA sorting kernel of small batches
-  double sort_share = 0;      // 0..1
+  double sort_share = 0;      // of the full sorting time, 0..1
 };
 
 MoeWork moe_work(const MoeImplementation& how, const TimingGpu& gpu, const MoeShape& shape,

@@ -43,7 +43,7 @@ struct RoutingRequest {
   std::int64_t tokens = 1;
   int topk = 1, experts = 1, ep = 1;  // ep divides experts
   double power_law_exponent = 0;      // 0 = balanced
-  GroupLimit group;
+  GroupLimit group = {};
   RemotePairs remote = RemotePairs::dropped;
   // Count tokens_seen: a sort more a draw. first_expert needs it.
   bool count_tokens = false;
