@@ -23,15 +23,29 @@ struct Refusal {
   std::string message;  // for an error of its own
 };
 
-Refusal refusal_of(const ModelSpec& model, const GpuSpec& gpu, const Layout& layout) {
+// Why the collectives of this layout have no time; empty when they have. Fitted families know every
+// GPU count of a host of 8; without them, and where not a single pair of such GPUs was measured,
+// the counts that the GPU's file has.
+std::string collectives_missing(const GpuSpec& gpu, const FittedOps* fitted, int gpus) {
+  constexpr int kHostGpus = 8;
+  const bool measured =
+      fitted != nullptr && gpu.allreduce_alpha_s.front().has_value() && gpus <= kHostGpus;
+  return measured ? "" : collective_gap(gpu, gpus);
+}
+
+Refusal refusal_of(const ModelSpec& model, const GpuSpec& gpu, const FittedOps* fitted,
+                   const Layout& layout) {
   const std::vector<LayoutViolation> violations = check_layout(model, layout);
   if (!violations.empty()) {
     return {DecodeStatus::refused, violations.front().found, describe(violations.front(), model)};
   }
-  const std::string gap = collective_gap(gpu, layout.tp);
+  const std::string gap = collectives_missing(gpu, fitted, layout.tp);
   if (!gap.empty()) return {DecodeStatus::not_modelled, gap, flag_of(layout) + ": " + gap};
   return {};
 }
+
+// Messages that decode steps of small, middle and large batches send.
+constexpr double kNotedMessages[] = {16e3, 256e3, 4e6};
 
 std::string missing_memory(const DecodeRow& row) {
   const MemoryFit& m = *row.memory;
@@ -109,6 +123,25 @@ bool has_attention(const ModelSpec& model, AttentionKind kind) {
 }
 
 std::string collective_note(const DecodeAnswer& a, int tp) {
+  if (a.fitted) {
+    StepOp op;
+    op.kind = OpKind::collective;
+    op.collective = Collective::all_reduce;
+    op.ranks = tp;
+    std::string text = "all-reduce over " + std::to_string(tp) + " GPUs (" +
+                       interconnect_name(a.gpu) + ", " +
+                       std::string(a.fitted->transferred() ? "transferred" : "fitted") + "):";
+    const char* comma = " ";
+    for (const double bytes : kNotedMessages) {
+      op.message_bytes = bytes;
+      const auto time = a.fitted->time(op);
+      if (!time) break;
+      text += comma + format_size(bytes) + " " + format_time(time->seconds) + " by " +
+              time->parts.choice;
+      comma = ", ";
+    }
+    if (*comma == ',') return text;
+  }
   const CollectiveTime t = collective_time(a.gpu, Collective::all_reduce, tp, 0);
   return "all-reduce over " + std::to_string(tp) + " GPUs (" + interconnect_name(a.gpu) +
          "): " + format_time(t.latency_s) + " + 2 (n-1)/n bytes / " +
@@ -210,7 +243,7 @@ DecodeAnswer answer_decode(ModelSpec model, const GpuChoice& gpu, DecodeRequest 
 
   std::vector<Refusal> refusals;
   for (const Layout& layout : answer.request.layouts) {
-    refusals.push_back(refusal_of(answer.model, answer.gpu, layout));
+    refusals.push_back(refusal_of(answer.model, answer.gpu, answer.fitted.get(), layout));
   }
   const bool none = std::all_of(refusals.begin(), refusals.end(),
                                 [](const Refusal& r) { return r.status != DecodeStatus::runs; });

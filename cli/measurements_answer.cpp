@@ -3,6 +3,7 @@
 
 #include "arch/error.hpp"
 #include "arch/gpu_catalog.hpp"
+#include "arch/quantity.hpp"
 #include "cli/report.hpp"
 
 namespace smtwin {
@@ -30,7 +31,7 @@ std::string shape_text(const MeasurementRow& r) {
   std::string text;
   const auto add = [&](const char* name, double value) {
     if (!text.empty()) text += " ";
-    text += std::string(name) + "=" + format_number(value, 12);
+    text += std::string(name) + "=" + number_text(value);
   };
   const auto add_text = [&](std::string_view value) {
     if (!value.empty()) text += " " + std::string(value);

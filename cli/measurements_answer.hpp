@@ -57,6 +57,7 @@ struct CalibrateAnswer {
   std::vector<Ablation> ablations;
   std::vector<MeasurementScore::NotModelled> not_modelled;
   bool written = false;
+  bool shown = false;  // an existing profile, not a new one
 };
 void print_calibration(std::ostream& out, const CalibrateAnswer& answer);
 std::string calibration_json(const CalibrateAnswer& answer);

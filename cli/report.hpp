@@ -83,7 +83,7 @@ struct CalibrationContext {
 struct ReportContext {
   std::string gpu;       // canonical name; "" for verbs without a GPU
   std::string gpu_file;  // relative to the data folder where it lies in there
-  CalibrationContext calibration;
+  CalibrationContext calibration = {};
   std::vector<AppliedOverride> overrides;  // of GPU, kernel (kernel.NAME.x) and model (model.x)
 };
 std::string tool_version();

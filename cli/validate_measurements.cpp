@@ -9,6 +9,7 @@
 #include "arch/gpu_catalog.hpp"
 #include "cli/measurements_answer.hpp"
 #include "cli/profile_choice.hpp"
+#include "validate/measurements/audit.hpp"
 
 namespace smtwin {
 namespace {
@@ -37,6 +38,24 @@ WorstRow worst_row(const ScoredRow& s, const LoadedMeasurements& rows, const Pro
           .measured_s = s.row->latency_s,
           .parts = family.problem->parts(s.point, constants.values),
           .interval = s.interval};
+}
+
+std::vector<AuditLine> audit_lines(const LoadedMeasurements& rows) {
+  std::map<std::string_view, const TimingGpu*> gpus;
+  for (const FamilyRows& f : rows.families) {
+    if (f.timing_gpu.sm_count > 0) gpus[f.rows.front()->device] = &f.timing_gpu;
+  }
+  const auto gpu_of = [&](std::string_view device) -> const TimingGpu* {
+    const auto known = gpus.find(device);
+    return known == gpus.end() ? nullptr : known->second;
+  };
+  std::vector<AuditLine> lines;
+  for (const AuditFinding& f : audit(rows.set.rows, gpu_of)) {
+    lines.push_back({.where = rows.set.where(*f.row),
+                     .kind = std::string(to_string(f.kind)),
+                     .reason = f.reason});
+  }
+  return lines;
 }
 
 bool outside(const GroupScore& g, const MeasurementFlags& flags) {
@@ -80,6 +99,10 @@ Answer answer_measurements(const MeasurementFlags& flags, const VerbInput& input
       flags.threads);
   for (const std::size_t i : worst_rows(result->score, flags.worst)) {
     result->worst.push_back(worst_row(result->score.rows[i], *rows, profiles));
+  }
+  if (flags.audit) {
+    result->audited = true;
+    result->audit = audit_lines(*rows);
   }
   int exit_code = 0;
   for (const GroupScore& g : result->score.families) exit_code |= outside(g, flags) ? 1 : 0;

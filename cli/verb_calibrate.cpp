@@ -3,11 +3,15 @@
 // a profile that the other verbs load with --profile.
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <set>
 
 #include "arch/error.hpp"
+#include "arch/gpu_catalog.hpp"
 #include "cli/measurements_answer.hpp"
+#include "cli/profile_choice.hpp"
 #include "validate/fit/profile_io.hpp"
 
 namespace smtwin {
@@ -15,6 +19,7 @@ namespace {
 
 struct Flags {
   std::vector<std::string> measurements;
+  std::string show;
   std::string source;
   CalibrateOptions options;
   std::uint64_t max_points = 0;
@@ -36,10 +41,37 @@ std::string only_gpu(const std::vector<FamilyRows>& families) {
                    join({gpus.begin(), gpus.end()}, " or --gpu "));
 }
 
-Answer answer(const Flags& flags, const VerbInput& input) {
-  if (flags.measurements.empty()) {
-    throw UsageError("calibrate needs --measurements DIR|FILES, tables of measured kernel times");
+Answer show(const std::string& name) {
+  const auto result = std::make_shared<CalibrateAnswer>();
+  const std::vector<std::string> shipped = shipped_profiles();
+  if (std::filesystem::exists(name)) {
+    result->profile = load_profile(name);
+  } else {
+    const std::string gpu = find_gpu(name).name;
+    if (std::find(shipped.begin(), shipped.end(), gpu) == shipped.end()) {
+      throw UsageError("--show " + name + ": no profile ships for " + gpu + "; there are " +
+                       join(shipped, ", "));
+    }
+    result->profile = load_profile(data_directory() + "/calibrations/" + gpu + ".json");
   }
+  result->shown = true;
+  ReportContext context;
+  context.gpu = result->profile.gpu;
+  context.calibration = calibration_context(&result->profile, result->profile.gpu);
+  return {.context = context,
+          .exit_code = 0,
+          .table = [result](std::ostream& out) { print_calibration(out, *result); },
+          .json = [result] { return calibration_json(*result); },
+          .csv = [result](std::ostream& out) { write_calibration_csv(out, *result); }};
+}
+
+Answer answer(const Flags& flags, const VerbInput& input) {
+  if (flags.measurements.empty() == flags.show.empty()) {
+    throw UsageError(
+        "calibrate needs one of --measurements DIR|FILES, tables of measured kernel times, and "
+        "--show GPU|FILE, a profile to look at");
+  }
+  if (!flags.show.empty()) return show(flags.show);
   const std::shared_ptr<LoadedMeasurements> rows =
       load_measurements(flags.measurements, input.gpu, input.in);
   const auto result = std::make_shared<CalibrateAnswer>();
@@ -78,7 +110,7 @@ Verb calibrate_verb() {
   const auto flags = std::make_shared<Flags>();
   return {.name = "calibrate",
           .summary = "constants of the kernel-time model fitted to measured rows",
-          .example = "calibrate --measurements tests/golden/calibrate/rows.csv",
+          .example = "calibrate --measurements tests/golden/calibrate/made_up_rows.csv",
           .takes_gpu = true,
           .takes_kernel_parameters = false,
           .add_flags =
@@ -87,6 +119,8 @@ Verb calibrate_verb() {
                                "CSV tables as AIConfigurator writes them, folders of them; - for "
                                "stdin")
                     ->expected(1, -1);
+                app.add_option("--show", flags->show,
+                               "print a profile: the shipped one of a GPU, or a file");
                 app.add_option("--max-points", flags->max_points,
                                "rows that each family is fitted on; default 1200")
                     ->check(CLI::Range(1, 1000000));

@@ -2,6 +2,7 @@
 // What a calibration found: errors on shapes left out of each fit, the constants, the ablation.
 #include <nlohmann/json.hpp>
 
+#include <cmath>
 #include <ostream>
 
 #include "cli/measurements_answer.hpp"
@@ -55,6 +56,12 @@ void print_calibration(std::ostream& out, const CalibrateAnswer& a) {
       "of shapes left out of the fit, " +
           std::string(p.families.empty() ? "no" : std::to_string(p.families[0].unseen.folds)) +
           " parts of whole shapes in turn");
+  if (!p.source.empty()) print_wrapped(out, "source", p.source);
+  print_wrapped(out, "unmeasured",
+                "before a row of theirs was fitted, families took " +
+                    format_number(std::exp(p.unmeasured.low), 2) + " to " +
+                    format_number(std::exp(p.unmeasured.high), 2) +
+                    " times what they were predicted (90 %)");
   for (const FittedConstant& c : p.gpu_constants) {
     print_wrapped(out, "of the GPU", constant_text(c) + ": " + c.meaning);
   }
@@ -66,13 +73,15 @@ void print_calibration(std::ostream& out, const CalibrateAnswer& a) {
                    {"median"},
                    {"p90"},
                    {"bias"},
-                   {"Spearman"}});
+                   {"Spearman"},
+                   {"in 90 %"}});
   for (const FamilyCalibration& f : p.families) {
     const UnseenShapes& u = f.unseen;
     table.add_row({f.identity.key(), format_count(u.rows), format_count(u.shapes),
                    std::to_string(f.constants.size()), format_percent(u.median_error),
                    format_percent(u.p90_error), signed_percent(u.bias),
-                   u.spearman == u.spearman ? format_number(u.spearman, 3) : "-"});
+                   u.spearman == u.spearman ? format_number(u.spearman, 3) : "-",
+                   format_percent(u.interval_coverage)});
   }
   table.print(out);
   out << '\n';
@@ -90,7 +99,7 @@ void print_calibration(std::ostream& out, const CalibrateAnswer& a) {
     out << '\n';
     print_ablations(out, a.ablations);
   }
-  if (!a.written) {
+  if (!a.written && !a.shown) {
     out << '\n';
     print_wrapped(out, "next",
                   "-o profile.json writes the profile; --profile profile.json of "

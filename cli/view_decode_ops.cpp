@@ -129,6 +129,16 @@ void print_kernel(std::ostream& out, const DecodeAnswer& a, const OpTime& op) {
     print_wrapped(
         out, "90 % interval",
         format_time(op.time.interval.low_s) + " to " + format_time(op.time.interval.high_s));
+    std::vector<std::string> alone;
+    if (const auto fitted = a.fitted->time(op.op)) {
+      for (std::size_t r = 0; r < kRegimeCount; ++r) {
+        if (fitted->parts.regime_s[r] <= 0) continue;
+        alone.push_back(std::string(to_string(static_cast<Regime>(r))) + " " +
+                        format_time(fitted->parts.regime_s[r]));
+      }
+    }
+    print_wrapped(out, "alone",
+                  join(alone, ", ") + "; how they add is in docs/families/ of this family");
     print_wrapped(out, "constants", join(words, ", "));
     return;
   }

@@ -71,7 +71,8 @@ void print_measurements(std::ostream& out, const MeasurementsAnswer& a) {
   if (!a.worst.empty()) {
     out << "\nworst rows\n";
     for (const WorstRow& w : a.worst) {
-      print_wrapped(out, w.where, w.family + " " + w.shape);
+      out << w.where << '\n';
+      print_wrapped(out, "", w.family + " " + w.shape);
       print_wrapped(out, "",
                     "measured " + format_time(w.measured_s) + ", predicted " +
                         format_time(w.parts.seconds) + " (" +
@@ -85,7 +86,10 @@ void print_measurements(std::ostream& out, const MeasurementsAnswer& a) {
   if (!a.audited) return;
   out << "\naudit: " << format_count(static_cast<std::int64_t>(a.audit.size()))
       << " rows that no physics allows or that contradict each other\n";
-  for (const AuditLine& l : a.audit) print_wrapped(out, l.where, l.kind + ": " + l.reason, 40);
+  for (const AuditLine& l : a.audit) {
+    out << l.where << '\n';
+    print_wrapped(out, "", l.kind + ": " + l.reason);
+  }
 }
 
 }  // namespace smtwin

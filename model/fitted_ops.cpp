@@ -49,11 +49,10 @@ FittedTime FittedOps::finish(const FamilyCalibration& family, const Specs& sourc
   }
   FittedTime time;
   time.seconds = parts.seconds;
-  time.regime = parts.regime();
   time.interval =
-      interval_of(parts.seconds, time.regime, family, variance, transferred_ ? kTransferSd : 0);
+      interval_of(parts.seconds, parts.regime(), family, variance, transferred_ ? kTransferSd : 0);
   time.family = family.identity.key();
-  time.choice = parts.choice;
+  time.parts = parts;
   return time;
 }
 

@@ -28,9 +28,9 @@ struct FittedTime {
   double seconds = 0;
   TimeInterval interval;
   double dram_bytes = 0;  // that must come from DRAM meanwhile
-  Regime regime = Regime::launch;
-  std::string family;  // "gemm_perf/torch_flow/bfloat16"
-  std::string choice;  // what the library runs
+  TimeParts parts;        // what each regime alone would take, and what the library runs
+  std::string family;     // "gemm_perf/torch_flow/bfloat16"
+  Regime regime() const { return parts.regime(); }
 };
 
 class FittedOps {

@@ -59,13 +59,14 @@ KernelTimeOptions OpTimer::options(const StepOp& op) const {
   return options;
 }
 
-std::vector<KernelInstance> OpTimer::candidates(const StepOp& op) const {
+std::vector<KernelInstance> OpTimer::candidates(const StepOp& op,
+                                                const KernelSettings& settings) const {
   switch (op.kind) {
     case OpKind::gemm:
     case OpKind::grouped_gemm:
-      return gemm_instances(op, gpu_, settings_);
+      return gemm_instances(op, gpu_, settings);
     case OpKind::sparse_attention: {
-      std::vector<KernelInstance> gather = sparse_attention_instances(op, gpu_, settings_);
+      std::vector<KernelInstance> gather = sparse_attention_instances(op, gpu_, settings);
       if (!gather.empty()) return gather;
       return {attention_instance(op, gpu_)};
     }
@@ -86,7 +87,7 @@ double OpTimer::dram_share(const KernelSeconds& time) const {
   return std::min(1.0, busy_s / time.seconds);
 }
 
-OpSeconds OpTimer::fastest(const StepOp& op) const {
+OpSeconds OpTimer::fastest(const StepOp& op, const KernelSettings& settings) const {
   OpSeconds best;
   if (op.kind == OpKind::collective) {
     best.kernel = "collective";
@@ -96,7 +97,7 @@ OpSeconds OpTimer::fastest(const StepOp& op) const {
     return best;
   }
   best.runs = false;
-  for (const KernelInstance& instance : candidates(op)) {
+  for (const KernelInstance& instance : candidates(op, settings)) {
     const KernelSeconds time = kernel_seconds(gpu_, instance, options(op));
     if (!time.runs || (best.runs && time.seconds >= best.seconds)) continue;
     best.runs = true;
@@ -115,20 +116,34 @@ bool OpTimer::pinned(const StepOp& op) const {
   return settings_.contains(op.kind == OpKind::gemm ? kDenseGemm : kGroupedGemm);
 }
 
+void OpTimer::scale_to_pin(const StepOp& op, OpSeconds& time) const {
+  const OpSeconds with = fastest(op, settings_);
+  const OpSeconds without = fastest(op, {});
+  time.runs = with.runs;
+  if (!with.runs || !without.runs) return;
+  time.seconds *= with.seconds / without.seconds;
+  time.dram_share *= without.seconds / with.seconds;
+  time.interval = fitted_->profile().unmeasured.around(time.seconds);
+  time.binding = with.binding;
+  time.config = with.config;
+  time.provenance = Provenance::extrapolated;
+}
+
 OpSeconds OpTimer::timed(const StepOp& op) const {
-  if (!fitted_) return fastest(op);
+  if (!fitted_) return fastest(op, settings_);
   OpSeconds time;
-  if (const auto known = pinned(op) ? std::nullopt : fitted_->time(op)) {
+  if (const auto known = fitted_->time(op)) {
     time.seconds = known->seconds;
     time.interval = known->interval;
-    time.binding = bound_of(known->regime);
+    time.binding = bound_of(known->regime());
     time.dram_share = std::min(1.0, known->dram_bytes / fitted_->dram_rate() / known->seconds);
     time.kernel = known->family;
     time.family = known->family;
-    time.config = known->choice;
+    time.config = known->parts.choice;
     time.provenance = fitted_->transferred() ? Provenance::transferred : Provenance::fitted;
+    if (pinned(op)) scale_to_pin(op, time);
   } else {
-    time = fastest(op);
+    time = fastest(op, settings_);
     time.interval = fitted_->profile().unmeasured.around(time.seconds);
   }
   time.with_interval = true;

@@ -52,8 +52,9 @@ struct OpSeconds {
 // Times ops on one GPU. Remembers what it has timed: layouts, batches and layers share most shapes.
 class OpTimer {
  public:
-  // UsageError for settings of a kernel or parameter that is not there. Ops on a kernel whose
-  // parameters are pinned are timed by the kernel model, which knows what a parameter does.
+  // UsageError for settings of a kernel or parameter that is not there. A fitted family does not
+  // know what a parameter does: where one is pinned, its time is scaled by what the kernel model
+  // says that the pin changes (`extrapolated`).
   OpTimer(const GpuSpec& gpu, KernelSettings settings,
           std::shared_ptr<const FittedOps> fitted = nullptr);
 
@@ -61,7 +62,9 @@ class OpTimer {
 
   // The configurations considered, as instances; the one that runs is the fastest. Empty for
   // collectives.
-  std::vector<KernelInstance> candidates(const StepOp& op) const;
+  std::vector<KernelInstance> candidates(const StepOp& op) const {
+    return candidates(op, settings_);
+  }
   // How the memory holds what the op reads: weights and cache cold, activations warm.
   KernelTimeOptions options(const StepOp& op) const;
   const GpuSpec& gpu() const { return gpu_; }
@@ -71,9 +74,11 @@ class OpTimer {
   static constexpr std::size_t kKeyNumbers = 34;
   using Key = std::array<double, kKeyNumbers>;
   static Key key_of(const StepOp& op);
+  std::vector<KernelInstance> candidates(const StepOp& op, const KernelSettings& settings) const;
   bool pinned(const StepOp& op) const;
+  void scale_to_pin(const StepOp& op, OpSeconds& time) const;
   OpSeconds timed(const StepOp& op) const;
-  OpSeconds fastest(const StepOp& op) const;
+  OpSeconds fastest(const StepOp& op, const KernelSettings& settings) const;
   double dram_share(const KernelSeconds& time) const;
 
   const GpuSpec& gpu_;

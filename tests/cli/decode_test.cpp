@@ -64,7 +64,11 @@ TEST_CASE("the table of DeepSeek-V4-Flash over layouts and batches") {
   CHECK(rows == 1 + 3 * 8);
   CHECK(outcome.out.find("does not fit") != std::string::npos);
   CHECK(outcome.out.find("284 B parameters") != std::string::npos);
-  CHECK(outcome.out.find("every time is assumed") != std::string::npos);
+  CHECK(outcome.out.find("rtx-pro-6000-server: fitted") != std::string::npos);
+  CHECK(outcome.out.find("90 % intervals") != std::string::npos);
+  const Outcome plain = decode_v4({"--tp", "2", "--profile", "none"});
+  CHECK(plain.out.find("every time is assumed") != std::string::npos);
+  CHECK(plain.out.find("90 %  ") == std::string::npos);
 }
 
 TEST_CASE("a layout that does not fit says what is missing and what would do") {
@@ -105,7 +109,10 @@ TEST_CASE("JSON carries base units that belong together") {
   for (const auto& [name, seconds] : row.at("groups_s").items()) groups += seconds.get<double>();
   CHECK(groups == Approx(step_s));
   CHECK(row.at("groups_s").contains("hyper_connections"));
-  CHECK(row.at("provenance") == "assumed");
+  CHECK(row.at("provenance") == "fitted");
+  CHECK(row.at("interval_s")[0].get<double>() < step_s);
+  CHECK(row.at("interval_s")[1].get<double>() > step_s);
+  CHECK(row.at("fitted_s").get<double>() < step_s);
   CHECK(result.at("model").at("total_parameters").get<double>() == Approx(284e9).epsilon(0.01));
 }
 
@@ -140,8 +147,18 @@ TEST_CASE("CSV has a row for each layout and batch") {
   CHECK(lines[2].find("DeepSeek-V4-Flash,rtx-pro-6000-server,4,1,1,1,8192,runs") == 0);
 }
 
-TEST_CASE("an explanation ends in the equation of a kernel") {
+TEST_CASE("an explanation ends in the family of a fitted kernel, with its error and constants") {
   const Outcome outcome = decode_v4({"--tp", "4", "--batch", "16", "--explain"});
+  CHECK(outcome.out.find("costliest       experts_gate_up") != std::string::npos);
+  CHECK(outcome.out.find("family          moe_perf/") != std::string::npos);
+  CHECK(outcome.out.find("median error on") != std::string::npos);
+  CHECK(outcome.out.find("alone           ") != std::string::npos);
+  CHECK(outcome.out.find("constants       dram_rate ") != std::string::npos);
+}
+
+TEST_CASE("an explanation without a profile ends in the equation of a kernel") {
+  const Outcome outcome =
+      decode_v4({"--tp", "4", "--batch", "16", "--explain", "--profile", "none"});
   CHECK(outcome.out.find("how TP4 at batch 16 gets") != std::string::npos);
   CHECK(outcome.out.find("costliest       experts_gate_up") != std::string::npos);
   CHECK(outcome.out.find("dram            (") != std::string::npos);

@@ -38,7 +38,8 @@ const MlaShape kShapes[] = {{.batch = 1, .heads = 1, .kv_tokens = 1},
 TEST_CASE("a TensorRT-LLM unit walks its blocks in rounds", "[unit]") {
   // BF16, 10 SMs: 12 sequences of 64 heads are 12 units, 2 rounds; 48 CTAs share SMs, factor 1.5.
   // 128 tokens are 2 blocks of 3 us: 2 * 2*3 * 1.5 = 18 us, + 5 us fixed. KV 12*128*1152 B =
-  // 1.77 MB is beyond the 1 MB of L2: 1.77 us of DRAM, (1.77/18)^4/4 of 18 us: 0.4 ns.
+  // 1.77 MB is beyond the 1 MB of L2: 1.77 us of DRAM, norm_4 adds 0.4 ns to 18 us. Queries and
+  // outputs, 12*64*2176 B, find no room either: 1.67 us at 1 TB/s.
   const MlaTimeModel model(mla_chip(12), {MlaLibrary::trtllm_sm120, false});
   const auto v = mla_values(model.constants(), {{"fixed_time", 5e-6},
                                                 {"block_time", 3e-6},
@@ -47,8 +48,8 @@ TEST_CASE("a TensorRT-LLM unit walks its blocks in rounds", "[unit]") {
                                                 {"dram_rate", 1e12}});
   const double s =
       model.seconds({.batch = 12, .heads = 64, .kv_tokens = 128}, v, CacheState::benchmark);
-  CHECK(s == Approx(23.0e-6).epsilon(1e-4));
-  CHECK(s > 23e-6);
+  CHECK(s == Approx(24.671e-6).epsilon(1e-4));
+  CHECK(s > 24.671e-6);
 }
 
 TEST_CASE("the FP8 kernels take one CTA an SM", "[unit]") {
@@ -103,11 +104,10 @@ TEST_CASE("head tiles of a sequence share a DRAM read only while they run togeth
   const MlaTimeModel model(mla_chip(12), {MlaLibrary::vllm_triton, false});
   const auto v = mla_values(model.constants(), {{"dram_rate", 1e12}});
   const double read = 512 * 1152 / 1e12;
-  const double stage2 = 0;  // head_time is not in the list of values: it is a constant here
   CHECK(model.seconds({.batch = 2, .heads = 128, .kv_tokens = 512}, v, CacheState::cold) ==
-        Approx(2 * read + stage2));
+        Approx(2 * read));
   CHECK(model.seconds({.batch = 20, .heads = 128, .kv_tokens = 512}, v, CacheState::cold) ==
-        Approx(160 * read + stage2));
+        Approx(160 * read));
 }
 
 TEST_CASE("a cold cache is never faster than the benchmark's", "[property]") {

@@ -59,6 +59,14 @@ TEST_CASE("FlashMLA cuts one sequence into equal payloads", "[unit]") {
   CHECK(r.partials == 50);
 }
 
+TEST_CASE("FlashMLA counts five blocks of overhead a sequence", "[unit]") {
+  // 128 blocks + 5 = 133 on 66 parts: ceil is 3 blocks a part (4 of overhead would give 2):
+  // ceil(128/3) = 43 parts.
+  const MlaRounds r = flashmla_rounds({.batch = 1, .heads = 128, .kv_tokens = 8192}, kH200Sms);
+  CHECK(r.splits == 43);
+  CHECK(r.blocks == 3);
+}
+
 TEST_CASE("FlashMLA gives a sequence an SM when they are equally many", "[unit]") {
   // 132 sequences of 10 blocks on 132 parts: total 132 * 15, payload 15 + 5 = 20. A part takes one
   // sequence (15), the 5 left are all overhead: no second piece.

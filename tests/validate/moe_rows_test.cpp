@@ -55,6 +55,11 @@ TEST_CASE("a row names implementation, shape and routing", "[unit]") {
   CHECK(shape.local_experts() == 32);
   CHECK(shape.inter_per_rank() == 352);
   CHECK(shape.gated);
+  MeasurementRow nemotron = row, named = row;
+  nemotron.hidden_size = 2688, nemotron.inter_size = 1856;
+  named.kernel_source = "moe_torch_flow_nongated";
+  CHECK_FALSE(moe_shape(nemotron).gated);
+  CHECK_FALSE(moe_shape(named).gated);
   const RoutingRequest request = moe_routing_request(row, how);
   CHECK(request.power_law_exponent == 1.01);
   CHECK(request.remote == RemotePairs::first_expert);  // one of the three geometries timed bare

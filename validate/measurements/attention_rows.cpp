@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of decode attention -> prepared shapes of the library that ran them. `step` counts tokens
 // already cached, the new token makes one more.
+#include <array>
+#include <cmath>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -13,19 +16,85 @@
 namespace smtwin {
 namespace {
 
+bool starts_with_any_case(std::string_view text, std::string_view lower) {
+  if (text.size() < lower.size()) return false;
+  for (std::size_t i = 0; i < lower.size(); ++i) {
+    const char c = text[i];
+    if ((c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c) != lower[i]) return false;
+  }
+  return true;
+}
+
+[[noreturn]] void refuse(const MeasurementRow& row, std::string_view column, std::string_view found,
+                         const std::string& known) {
+  throw DataError("generation_attention_perf line " + std::to_string(row.line) + ": " +
+                  std::string(column) + " \"" + std::string(found) +
+                  "\" is not modelled; known: " + known + "; leave these rows out");
+}
+
+struct Source {
+  std::string_view name;
+  AttentionLibrary library;
+};
+constexpr std::array kSources = {Source{"vllm_flash_attn_fa2", AttentionLibrary::flash_attention2},
+                                 Source{"vllm_flash_attn_fa3", AttentionLibrary::flash_attention3},
+                                 Source{"fa3", AttentionLibrary::flash_attention3},
+                                 Source{"vllm_flash_attn_fa4", AttentionLibrary::flash_attention4},
+                                 Source{"torch_flow", AttentionLibrary::trtllm},
+                                 Source{"flashinfer", AttentionLibrary::flashinfer},
+                                 Source{"vllm_flashinfer_fidecode", AttentionLibrary::flashinfer},
+                                 Source{"triton", AttentionLibrary::triton},
+                                 Source{"vllm_triton_attn", AttentionLibrary::triton}};
+
+AttentionLibrary library_of(const MeasurementRow& row) {
+  std::string known;
+  for (const Source& s : kSources) {
+    if (s.name == row.kernel_source) return s.library;
+    known += (known.empty() ? "" : ", ") + std::string(s.name);
+  }
+  refuse(row, "kernel_source", row.kernel_source, known);
+}
+
+AttentionFamily family_of(const MeasurementRow& row) {
+  AttentionFamily f;
+  f.library = library_of(row);
+  if (starts_with_any_case(row.framework, "vllm")) {
+    f.framework = AttentionFramework::vllm;
+  } else if (starts_with_any_case(row.framework, "sglang")) {
+    f.framework = AttentionFramework::sglang;
+  } else if (starts_with_any_case(row.framework, "trtllm")) {
+    f.framework = AttentionFramework::trtllm;
+  } else {
+    refuse(row, "framework", row.framework, "VLLM, SGLang, TRTLLM");
+  }
+  f.fp8_kv = row.kv_dtype == "fp8";
+  if (!f.fp8_kv && row.kv_dtype != "bfloat16") {
+    refuse(row, "kv_cache_dtype", row.kv_dtype, "bfloat16, fp8");
+  }
+  return f;
+}
+
+AttentionShape shape_of(const MeasurementRow& row) {
+  if (std::fmod(row.num_heads, row.num_key_value_heads) != 0) {
+    throw DataError("generation_attention_perf line " + std::to_string(row.line) + ": " +
+                    std::to_string(static_cast<long>(row.num_heads)) + " heads cannot share " +
+                    std::to_string(static_cast<long>(row.num_key_value_heads)) +
+                    " KV heads; expected a multiple, leave this row out");
+  }
+  return {.batch = row.batch_size,
+          .q_heads = row.num_heads,
+          .kv_heads = row.num_key_value_heads,
+          .head_dim = row.head_dim,
+          .window = row.window_size,
+          .kv_tokens = row.step + 1};
+}
+
 template <class Kernel>
 class AttentionRowProblem final : public TimeProblem {
  public:
   AttentionRowProblem(AttentionTimeModel model, RowSpan rows) : model_(std::move(model)) {
     works_.reserve(rows.size());
-    for (const MeasurementRow* row : rows) {
-      works_.push_back(kernel().work({.batch = row->batch_size,
-                                      .q_heads = row->num_heads,
-                                      .kv_heads = row->num_key_value_heads,
-                                      .head_dim = row->head_dim,
-                                      .window = row->window_size,
-                                      .kv_tokens = row->step + 1}));
-    }
+    for (const MeasurementRow* row : rows) works_.push_back(kernel().work(shape_of(*row)));
   }
 
   const std::vector<ConstantSpec>& constants() const override { return model_.constants(); }
@@ -49,58 +118,6 @@ class AttentionRowProblem final : public TimeProblem {
   AttentionTimeModel model_;
   std::vector<typename Kernel::Work> works_;
 };
-
-bool starts_with_any_case(std::string_view text, std::string_view lower) {
-  if (text.size() < lower.size()) return false;
-  for (std::size_t i = 0; i < lower.size(); ++i) {
-    const char c = text[i];
-    if ((c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c) != lower[i]) return false;
-  }
-  return true;
-}
-
-AttentionFamily family_of(const MeasurementRow& row) {
-  AttentionFamily f;
-  const std::string_view source = row.kernel_source;
-  if (source == "vllm_flash_attn_fa2") {
-    f.library = AttentionLibrary::flash_attention2;
-  } else if (source == "vllm_flash_attn_fa3" || source == "fa3") {
-    f.library = AttentionLibrary::flash_attention3;
-  } else if (source == "vllm_flash_attn_fa4") {
-    f.library = AttentionLibrary::flash_attention4;
-  } else if (source == "torch_flow") {
-    f.library = AttentionLibrary::trtllm;
-  } else if (source == "flashinfer" || source == "vllm_flashinfer_fidecode") {
-    f.library = AttentionLibrary::flashinfer;
-  } else if (source == "triton" || source == "vllm_triton_attn") {
-    f.library = AttentionLibrary::triton;
-  } else {
-    throw DataError("generation_attention_perf line " + std::to_string(row.line) +
-                    ": kernel_source \"" + std::string(source) +
-                    "\" is not modelled; known: vllm_flash_attn_fa2, vllm_flash_attn_fa3, fa3, "
-                    "vllm_flash_attn_fa4, torch_flow, flashinfer, vllm_flashinfer_fidecode, "
-                    "triton, vllm_triton_attn; leave these rows out");
-  }
-  if (starts_with_any_case(row.framework, "vllm")) {
-    f.framework = AttentionFramework::vllm;
-  } else if (starts_with_any_case(row.framework, "sglang")) {
-    f.framework = AttentionFramework::sglang;
-  } else if (starts_with_any_case(row.framework, "trtllm")) {
-    f.framework = AttentionFramework::trtllm;
-  } else {
-    throw DataError("generation_attention_perf line " + std::to_string(row.line) +
-                    ": framework \"" + std::string(row.framework) +
-                    "\" is not modelled; known: VLLM, SGLang, TRTLLM; leave these rows out");
-  }
-  if (row.kv_dtype == "fp8") {
-    f.fp8_kv = true;
-  } else if (row.kv_dtype != "bfloat16") {
-    throw DataError("generation_attention_perf line " + std::to_string(row.line) +
-                    ": kv_cache_dtype \"" + std::string(row.kv_dtype) +
-                    "\" is not modelled; known: bfloat16, fp8; leave these rows out");
-  }
-  return f;
-}
 
 }  // namespace
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of DeepSeek-V4 attention modules (CSA, HCA; models Flash and Pro together) -> prepared
 // shapes. On Hopper they time the sparse kernels; on SM120 an unfused fallback, a family of its
-// own that no deployment uses. `step` counts the new token too.
+// own that no deployment uses. `step` counts the new token too; 0 is taken as 1.
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -57,7 +58,7 @@ std::unique_ptr<TimeProblem> dsv4_row_problem(RowSpan rows, const TimingGpu& gpu
   for (const MeasurementRow* row : rows) {
     shapes.push_back({.batch = row->batch_size,
                       .heads = row->num_heads,
-                      .kv_tokens = row->step,
+                      .kv_tokens = std::max(1.0, row->step),
                       .dims = row_dims(*row)});
   }
   if (!gpu.hopper()) {

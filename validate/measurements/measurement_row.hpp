@@ -53,7 +53,7 @@ struct MeasurementRow {
   double num_heads = 0, num_key_value_heads = 0, head_dim = 0, window_size = 0;
   double step = 0;  // cached tokens
   double tp_size = 0, compress_ratio = 0;
-  double num_gpus = 0, message_size = 0;  // elements are not known: bytes as the tool reports them
+  double num_gpus = 0, message_size = 0;  // message_size in elements
   double latency_s = 0;                   // > 0
 };
 

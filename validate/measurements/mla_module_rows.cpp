@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of latent-attention modules (DeepSeek-V3) -> prepared shapes. Here `step` counts the new
-// token too.
+// token too; a row of 0 is taken as 1.
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -17,8 +18,9 @@ class MlaModuleRowProblem final : public TimeProblem {
   MlaModuleRowProblem(MlaModuleTimeModel model, RowSpan rows) : model_(std::move(model)) {
     works_.reserve(rows.size());
     for (const MeasurementRow* row : rows) {
-      works_.push_back(
-          model_.work({.batch = row->batch_size, .heads = row->num_heads, .kv_tokens = row->step}));
+      works_.push_back(model_.work({.batch = row->batch_size,
+                                    .heads = row->num_heads,
+                                    .kv_tokens = std::max(1.0, row->step)}));
     }
   }
 

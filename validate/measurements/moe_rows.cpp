@@ -148,7 +148,7 @@ MoeShape moe_shape(const MeasurementRow& row) {
           .tp = 1.0 * count_in(row, "moe_tp_size", row.moe_tp_size, inter),
           .hidden = 1.0 * hidden,
           .inter = 1.0 * inter,
-          .gated = moe_is_gated(hidden, inter)};
+          .gated = moe_is_gated(hidden, inter) && !contains(row.kernel_source, "nongated")};
 }
 
 RoutingRequest moe_routing_request(const MeasurementRow& row, const MoeImplementation& how) {

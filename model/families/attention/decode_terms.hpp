@@ -2,13 +2,14 @@
 // What all decode-attention equations share: constants that a variant may lack, the share of a
 // replayed working set that the L2 still holds, and the meeting of memory and latency.
 //
-//   T       = fixed + start + hypot(memory, latency - start) + extra
+//   T       = fixed + start + (memory^3 + (latency - start)^3)^(1/3) + ramp + extra
 //   memory  = bytes * ((1 - cold)/l2_rate + cold/dram_rate)
 //   latency = rounds of CTAs * time of one CTA
 //   start   = prologue and epilogue of one CTA: the first one on each SM hides behind nothing
+//   ramp    = min(DRAM time / 10, 4 us): until a stream from DRAM runs at the full rate
 //
-// hypot: with one round memory and latency nearly add, with many the larger one is left; other
-// norms than the Euclidean one fit the rows no better. Left out: DRAM refresh, page tables, clocks.
+// The norm says how well the two hide each other; exponents from 2 to 4 fit the rows as well. Left
+// out: DRAM refresh, page tables, clocks.
 #pragma once
 
 #include <span>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // FlashAttention 4 decode of 512-wide heads on Hopper (vLLM), where K and V share storage:
-//   T = fixed_time + hypot(KV/dram_rate, KV/(n*splits)/cta_rate) + N*(combine_cta + N*combine_scan)
+//   T = fixed_time + [memory and KV/(n*splits)/cta_rate] + N*(combine_cta + N*combine_scan)
 // n = B*Hk, splits = SMs/n within 1..32. Up to 512 sequences the combine grid has N = B*ceil(Hq/8)
 // CTAs and each searches its sequence, hence the square; above, nothing is split and a scan
 // B^2 * sequence_scan remains. All inferred from 36 rows, no source was read.

@@ -18,6 +18,8 @@ constexpr double kVllmLargestGraphBatch = 512;
 constexpr double kPlannedCtasPerSm = 2;   // that the plan cuts for
 constexpr double kCudaCoreCtasPerSm = 3;  // inferred from rows
 
+constexpr double kMergeChunks = 80;  // that double the time of the merge; inferred from rows
+
 // The CUDA-core kernel's CTAs leave one by one: a round is part full on average.
 double half_rounds(double waves) { return waves > 1 ? 0.5 * waves + 0.5 * std::ceil(waves) : 1; }
 
@@ -36,12 +38,10 @@ FlashInferDecode::FlashInferDecode(const TimingGpu& gpu, AttentionFamily family)
   // FP8 runs a kernel that casts the new keys and values, or the query.
   fixed_ = table_.add(fixed_time_spec(family.fp8_kv ? 6e-6 : 3.2e-6));
   l2_ = table_.add(l2_rate_spec(gpu));
-  start_ = table_.add(time_spec("start", "a CTA without its KV, D = 128", 2e-6));
+  start_ = table_.add(time_spec("start", "a CTA of 16 query rows without its KV, D = 128", 2e-6));
   dim_power_ =
       table_.add(factor_spec("dim_power", "power of D/128 that a CTA's start grows with", 0.4, 0));
   rate_ = table_.add(rate_spec("rate", "KV bytes that a CTA of 16 query rows takes in", 35e9));
-  wide_start_ = table_.add(
-      time_spec("wide_start", "a CTA of 64 or 128 query rows without its KV, D = 128", 1e-6));
   launch_ = table_.add(time_spec("cta_launch", "per CTA of the grid", 5e-9));
   combine_ = table_.add(time_spec("combine", "launch of the kernel that merges chunks", 1.5e-6));
   wide_rate_.fixed = HUGE_VAL;
@@ -56,10 +56,7 @@ FlashInferDecode::FlashInferDecode(const TimingGpu& gpu, AttentionFamily family)
   }
   wide_token_ =
       table_.add(time_spec("wide_token", "a token in a CTA of 64 or 128 query rows", 45e-9));
-  combine_split_ = table_.add(time_spec("combine_split", "merging, per chunk", 0.02e-6));
   if (!family.fp8_kv) {
-    core_start_ =
-        table_.add(time_spec("core_start", "a CUDA-core CTA without its KV, D = 128", 0.7e-6));
     core_step_ =
         table_.add(time_spec("core_step", "one pipelined step of a CUDA-core CTA", 0.22e-6));
   }
@@ -103,25 +100,22 @@ DecodeTime FlashInferDecode::time(const Work& w, std::span<const double> v,
   double start = 0, stream = 0;
   switch (w.kernel) {
     case Kernel::tensor:
-      start = start_(v);
+      start = start_(v) * std::exp(w.log_dim * dim_power_(v));
       stream = w.cta_bytes / rate_(v);
       break;
     case Kernel::tensor_wide:
-      start = wide_start_(v);
       stream = w.tokens * wide_token_(v) + w.cta_bytes / wide_rate_(v);
       break;
     case Kernel::cuda_core:
-      start = core_start_(v);
       stream = w.steps * core_step_(v);
       break;
   }
-  start *= std::exp(w.log_dim * dim_power_(v));
   const double latency =
       w.rounds * (start + stream) + w.ctas * launch_(v) + w.graph_ctas * graph_(v);
   DecodeTime t = memory_and_latency(w.traffic, l2_(v), dram_(v),
                                     {.latency_s = latency, .start_s = start}, cache);
   t.launch_s = fixed_(v) + (w.layout_copy ? copy_(v) : 0) +
-               (w.splits > 1 ? combine_(v) + w.splits * combine_split_(v) : 0);
+               (w.splits > 1 ? combine_(v) * (1 + w.splits / kMergeChunks) : 0);
   t.seconds += t.launch_s;
   return t;
 }

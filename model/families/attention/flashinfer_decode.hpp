@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // FlashInfer decode (vLLM and SGLang on SM120): the tensor-core kernel, and for SGLang's BF16 with
 // fewer than 4 query heads a KV head the CUDA-core kernel.
-//   tensor cores  cta = start * d^dim_power + KV bytes / rate   (wide tiles: SGLang per token)
-//   CUDA cores    cta = core_start * d^dim_power + steps * core_step
+//   tensor cores, 16 query rows     cta = start * d^dim_power + KV bytes / rate
+//   tensor cores, 64 or 128 rows    cta = KV bytes / wide_rate (vLLM) or tokens * wide_token
+//   CUDA cores                      cta = steps * core_step
 //   T = fixed_time + [memory and ceil(n/(SMs * CTAs per SM)) * cta + n * cta_launch]
-//       + [S > 1] * (combine + S * combine_split) + [vLLM, Hk > 1] layout_copy
+//       + [S > 1] * combine * (1 + S/80) + [vLLM, Hk > 1] layout_copy
 // Activations are part of the memory term. Rows Hk*tiles of 16/64/128 query heads, chunks as the
 // plan cuts them, steps of the CUDA-core kernel as its threads are laid out (general knowledge of
 // FlashInfer); CTAs per SM, the copy and the second DRAM read of half lines are inferred from rows.
@@ -42,8 +43,8 @@ class FlashInferDecode {
   TimingGpu gpu_;
   AttentionFamily family_;
   AttentionConstants table_;
-  AttentionConstant dram_, fixed_, l2_, start_, wide_start_, core_start_, dim_power_, rate_,
-      wide_rate_, wide_token_, launch_, combine_, combine_split_, graph_, copy_, core_step_;
+  AttentionConstant dram_, fixed_, l2_, start_, dim_power_, rate_, wide_rate_, wide_token_, launch_,
+      combine_, graph_, copy_, core_step_;
 };
 
 // Tokens that a CTA of FlashInfer's CUDA-core kernel takes in one step: its threads are a vector of

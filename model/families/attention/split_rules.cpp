@@ -79,7 +79,7 @@ MmhaLaunch mmha_launch(double units, double head_dim, double kv_tokens, double s
   launch.ctas_per_sm = std::floor(small_ctas_per_sm / growth);
   launch.threads = threads;
   const double most = std::floor(kv_tokens / (threads / lanes * kKeysPerThread)) + 1;
-  launch.splits = std::clamp(ceil_ratio(sm_count * launch.ctas_per_sm, units), 1.0, most);
+  launch.splits = std::clamp(ceil_ratio(sm_count, units), 1.0, most);
   return launch;
 }
 

@@ -34,11 +34,7 @@ TritonDecode::TritonDecode(const TimingGpu& gpu, AttentionFamily family)
   // SGLang casts new FP8 keys and values in a kernel of the step.
   fixed_ =
       table_.add(fixed_time_spec(family.sglang() ? (family.fp8_kv ? 3.6e-6 : 1.9e-6) : 2.8e-6));
-  if (gpu.sm120()) {
-    l2_ = table_.add(l2_rate_spec(gpu));
-  } else {
-    l2_.fixed = typical_l2_rate(gpu);
-  }
+  l2_.fixed = typical_l2_rate(gpu);
   launch_ = table_.add(time_spec("cta_launch", "per CTA of the grid", 1e-9));
   start_ = table_.add(time_spec("start", "a CTA without its KV", 2.7e-6));
   token_ = table_.add(time_spec("token", "a token of 512 bytes in a grouped CTA", 45e-9));
@@ -47,6 +43,7 @@ TritonDecode::TritonDecode(const TimingGpu& gpu, AttentionFamily family)
   token_power_.fixed = kTokenPower;
   single_192_.fixed = 1;
   if (!family.sglang()) {
+    l2_ = table_.add(l2_rate_spec(gpu));
     combine_ =
         table_.add(time_spec("combine", "launch of the kernel that combines segments", 1.5e-6));
     return;

@@ -18,10 +18,10 @@ constexpr double kTokensPerPart = 128;
 constexpr double kXqaMaxGroup = 32;
 constexpr double kXqaMinFill = 4;  // XQA only if it has a CTA for every fourth SM
 // Inferred from rows: an XQA tile of 32 query heads against one of 8, a CTA that finds its part
-// outside the window against a full start, BF16 splits that double the combining.
+// outside the window against a full start, splits that double the combining.
 constexpr double kXqaHeads = 0.25;
 constexpr double kEmptyStart = 0.5;
-constexpr double kCombineSplits = 16;
+constexpr double kCombineSplits = 24;
 
 // Query heads of a tile.
 double head_rows(double group) { return group <= 8 ? 8 : group <= 16 ? 16 : 32; }
@@ -55,7 +55,9 @@ TrtllmDecode::TrtllmDecode(const TimingGpu& gpu, AttentionFamily family)
     block_power_ = table_.add(
         factor_spec("block_power", "power of D/128 that a block's time grows with", 1, 0));
   }
-  if (gpu.hopper() || !family.fp8_kv) {  // SM120's FP8 kernel never splits
+  if (gpu.hopper() || !family.fp8_kv) {  // SM120's FP8 kernel never splits, and starts as MMHA does
+    prepare_ = table_.add(time_spec(
+        "xqa_prepare", "kernel that stores new keys and values, as MMHA does itself", 1e-6));
     combine_ =
         table_.add(time_spec("combine", "the last CTA of a sequence combines its parts", 1.6e-6));
   }
@@ -169,19 +171,11 @@ CtaRounds TrtllmDecode::ctas(const Work& w, std::span<const double> v) const {
 
 DecodeTime TrtllmDecode::time(const Work& w, std::span<const double> v, CacheState cache) const {
   DecodeTime t = memory_and_latency(w.traffic, typical_l2_rate(gpu_), dram_(v), ctas(w, v), cache);
-  t.launch_s = fixed_(v) + w.moved_bytes / activation_(v);
+  t.launch_s =
+      fixed_(v) + w.moved_bytes / activation_(v) + (w.kernel == Kernel::xqa ? prepare_(v) : 0);
   if (w.splits > 1) {
-    switch (w.kernel) {
-      case Kernel::mmha:
-        t.launch_s += mmha_combine_(v);
-        break;
-      case Kernel::gmma:
-        t.launch_s += combine_(v);
-        break;
-      case Kernel::xqa:
-        t.launch_s += combine_(v) * (family_.fp8_kv ? 1 : 1 + w.splits / kCombineSplits);
-        break;
-    }
+    t.launch_s +=
+        w.kernel == Kernel::mmha ? mmha_combine_(v) : combine_(v) * (1 + w.splits / kCombineSplits);
   }
   t.seconds += t.launch_s;
   return t;

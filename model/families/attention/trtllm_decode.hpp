@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // TensorRT-LLM decode attention: XQA, masked multi-head attention (MMHA), and on Hopper with FP8 KV
 // a warp-group kernel (GMMA). kernel() says which shape takes which.
-//   XQA   cta = xqa_start * (1 + dim_growth*d^2) * (1 + h/3 * 0.25) + blocks * xqa_block *
-//   d^block_power GMMA  cta = (gmma_start + blocks * gmma_block) * (1 + dim_growth*d^2) * (1 + h *
-//   gmma_heads) MMHA  cta = mmha_start + KV bytes * 1024 / (threads * mmha_rate) T = fixed_time +
-//   [memory and ceil(n/(SMs * CTAs per SM)) * cta] + [S > 1] * combine
-//       + moved bytes / activation_rate
+//   XQA   cta = xqa_start * (1 + dim_growth*d^2) * (1 + h/12) + blocks * xqa_block * d^block_power
+//   GMMA  cta = (gmma_start + blocks * gmma_block) * (1 + dim_growth*d^2) * (1 + h*gmma_heads)
+//   MMHA  cta = mmha_start + KV bytes * 1024 / (threads * mmha_rate)
+//   T = fixed_time + [memory and ceil(n/(SMs * CTAs per SM)) * cta] + moved bytes/activation_rate
+//       + [S > 1] * (MMHA: mmha_combine; else combine * (1 + S/24)) + [XQA] xqa_prepare
 // d = D/128 (192 runs as 256), h = further tiles of 8 query heads, blocks of 64 tokens. Launch
 // rules were read in TensorRT-LLM's source (XQA splits, MMHA threads and splits); which kernel runs
 // and how many CTAs an SM holds are inferred. Left out: QKV preprocessing apart from its bytes.
@@ -49,8 +49,9 @@ class TrtllmDecode {
   TimingGpu gpu_;
   AttentionFamily family_;
   AttentionConstants table_;
-  AttentionConstant dram_, fixed_, activation_, dim_growth_, mmha_start_, mmha_rate_, mmha_combine_,
-      xqa_start_, xqa_block_, block_power_, combine_, gmma_start_, gmma_block_, gmma_heads_;
+  AttentionConstant dram_, fixed_, activation_, dim_growth_, prepare_, mmha_start_, mmha_rate_,
+      mmha_combine_, xqa_start_, xqa_block_, block_power_, combine_, gmma_start_, gmma_block_,
+      gmma_heads_;
 };
 
 }  // namespace smtwin

@@ -12,6 +12,7 @@ namespace {
 constexpr std::array kSplits = {1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 16.0, 32.0};
 // Accumulators of this many outputs fill about half of an SM's registers.
 constexpr double kOutputsPerSm = 16384;
+constexpr double kMostCtasPerSm = 2;
 constexpr double kLeastStepsPerSplit = 4;
 constexpr double kLeastSplitBytes = 4096;
 constexpr double kFewRows = 16;
@@ -20,7 +21,6 @@ constexpr GemmTile kGemv{.block_m = 1, .block_n = 1, .block_k = 512};
 struct TileGrid {
   std::vector<double> block_m, block_n;
   double largest_area = 0;
-  double most_ctas_per_sm = 1;
   bool gemv = false;
 };
 
@@ -42,7 +42,7 @@ struct TileLists {
                                 .block_n = n,
                                 .block_k = block_k,
                                 .splits = splits,
-                                .ctas_per_sm = std::clamp(fit, 1.0, grid.most_ctas_per_sm)});
+                                .ctas_per_sm = std::clamp(fit, 1.0, kMostCtasPerSm)});
           }
         }
       }
@@ -59,7 +59,6 @@ std::span<const GemmTile> cublas_tiles_sm120(bool wide_k, bool splits) {
   static const TileLists lists({.block_m = {256, 128, 64, 32, 16},
                                 .block_n = {256, 128, 64},
                                 .largest_area = 128 * 256,
-                                .most_ctas_per_sm = 4,
                                 .gemv = true});
   return lists.at(wide_k, splits);
 }
@@ -67,8 +66,7 @@ std::span<const GemmTile> cublas_tiles_sm120(bool wide_k, bool splits) {
 std::span<const GemmTile> cublas_tiles_sm90(bool wide_k, bool splits) {
   static const TileLists lists({.block_m = {256, 224, 192, 160, 128, 112, 96, 80, 64, 48, 32, 16},
                                 .block_n = {256, 192, 128, 64},
-                                .largest_area = 192 * 256,
-                                .most_ctas_per_sm = 2});
+                                .largest_area = 192 * 256});
   return lists.at(wide_k, splits);
 }
 

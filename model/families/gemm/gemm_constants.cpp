@@ -138,12 +138,13 @@ GemmConstantList::GemmConstantList(const GemmImplementation& g, const TimingGpu&
     }
   }
   if (g.loaded_step_latency) {
-    fit(&C::loaded_step_s,
+    fit_if(
+        visible, &C::loaded_step_s,
         removable(spec("loaded_step_time", "s", "the same when more than a tenth of the SMs work",
                        3 * gpu.l2_latency_s, 0.5),
                   0));
   }
-  fit_if(visible && (g.batched || !(cublas || block)), &C::tile_s,
+  fit_if(visible && (g.batched || !cublas), &C::tile_s,
          removable(spec("tile_time", "s", "prologue or epilogue of a tile of 128x128 outputs",
                         (cublas && hopper ? 1.0 : 2.0) * gpu.dram_latency_s, 0.8),
                    0));
@@ -156,6 +157,11 @@ GemmConstantList::GemmConstantList(const GemmImplementation& g, const TimingGpu&
            removable(spec("sm_l2_rate", "B/s", "L2 to one SM",
                           chip.sm_l2_bytes_per_clock * gpu.clock_hz, 0.4),
                      kNoLimit));
+  }
+  if (cublas && !g.batched) {
+    fit(&C::output_bytes_per_s,
+        removable(spec("output_rate", "B/s", "exposed output writes", 20 * chip_clock, 0.8),
+                  kNoLimit));
   }
   if (g.slow_large_tiles) {
     fit(&C::large_tile_factor,
@@ -173,20 +179,21 @@ GemmConstantList::GemmConstantList(const GemmImplementation& g, const TimingGpu&
                                   0));
   }
   if (g.padded_rows) {
-    const bool seen = g.dtype == GemmDtype::nvfp4 || (block ? trtllm && hopper : true);
+    const bool seen = !block || hopper;
     fit_if(visible && seen, &C::padded_rows_per_s,
            removable(spec("padded_row_rate", "row/s", "rows beyond M, once per K step", 14e9, 0.4),
                      kNoLimit));
   }
   if (g.quantizes()) {
     const bool row_walk = trtllm && !hopper && (block || g.batched);
-    fit_if(!row_walk && !(g.batched && !hopper), &C::quant_bytes_per_s,
+    fit_if(!row_walk && (visible || g.library == "DeepGEMM"), &C::quant_bytes_per_s,
            removable(spec("quant_rate", "B/s", "activation quantization, bytes read and written",
                           7 * chip_clock, 0.7),
                      kNoLimit));
-    const bool rows_seen = g.dtype == GemmDtype::nvfp4 ? g.framework != ServingFramework::sglang
-                                                       : g.framework == ServingFramework::vllm ||
-                                                             row_walk || (block && !trtllm);
+    const bool sglang = g.framework == ServingFramework::sglang;
+    const bool rows_seen = g.dtype == GemmDtype::nvfp4 ? !sglang
+                           : trtllm                    ? row_walk
+                                                       : block || g.batched || !sglang;
     fit_if(visible && rows_seen, &C::quant_row_s,
            removable(spec("quant_row_time", "s/row", "activation quantization, a row",
                           quant_row_prior_s(g, gpu), 1.2, 100),

@@ -31,7 +31,6 @@ struct GemmConstants {
   double padded_rows_per_s = 1e30;   // rows beyond M, each once per K step
   double quant_bytes_per_s = 1e30;   // activation quantization, byte bound
   double quant_row_s = 0;            // activation quantization, row bound
-  double replay_s = 0;               // instrument: fixed cost of one graph replay
   double host_unaligned_s = 0;       // instrument: host time more when M is no multiple of 4
   double host_s = 0;                 // instrument: host time of an operation without a graph
 };

@@ -125,6 +125,7 @@ GemmImplementation gemm_implementation(std::string_view framework, std::string_v
       if (trtllm) {
         use_cublas(g, gpu);
         g.cold_step_latency = false;
+        g.quant_passes = 2;
       } else {
         use_cutlass_fp8(g, gpu);
       }
@@ -133,6 +134,10 @@ GemmImplementation gemm_implementation(std::string_view framework, std::string_v
       use_fp8_block(g, gpu, source);
       break;
     case GemmDtype::nvfp4:
+      if (gpu.hopper()) {
+        throw DataError(gpu.name + ": gemm dtype nvfp4: no such GEMM before compute capability " +
+                        "12.0; known here: bfloat16, fp8, fp8_block");
+      }
       use_nvfp4(g);
       break;
   }
@@ -140,10 +145,9 @@ GemmImplementation gemm_implementation(std::string_view framework, std::string_v
 }
 
 GemmImplementation mla_bmm_implementation(std::string_view framework,
-                                          std::string_view kernel_source, std::string_view dtype,
-                                          const TimingGpu& gpu) {
+                                          std::string_view /*kernel_source*/,
+                                          std::string_view dtype, const TimingGpu& gpu) {
   require_known_architecture(gpu);
-  static_cast<void>(kernel_source);
   GemmImplementation g;
   g.framework = serving_framework(framework);
   g.dtype = gemm_dtype(dtype);
@@ -151,14 +155,20 @@ GemmImplementation mla_bmm_implementation(std::string_view framework,
   use_cublas(g, gpu);
   g.cold_step_latency = false;
   g.sm_l2_rate = true;
+  if (g.framework == ServingFramework::sglang && g.quantizes()) g.quant_passes = 2;
   if (g.framework == ServingFramework::trtllm && g.quantizes()) {
     g.quantizes_whole_tokens = true;
+    g.candidates = {};
     if (gpu.sm120()) {
       g.library = "block-scaled FP8";
-      g.candidates = {};
       g.rule = trtllm_fp8_block_tile_sm120;
       g.loaded_step_latency = true;
       g.cold_rows_wait = true;
+    } else {
+      g.library = "first DeepGEMM, batched";
+      g.rule = trtllm_fp8_block_bmm_tile_sm90;
+      g.sm_l2_rate = false;
+      g.overlap_norm = 2;
     }
   }
   return g;

@@ -30,6 +30,8 @@ struct GemmImplementation {
 
   // The activations are quantized by a kernel of their own in front of the GEMM.
   bool quantizes() const { return dtype != GemmDtype::bf16; }
+  // Reads of the 16-bit activations: two if it finds a scale of the whole tensor first.
+  double quant_passes = 1;
   // That kernel handles a row's heads together: its row-bound time counts tokens, not tokens x
   // heads.
   bool quantizes_whole_tokens = false;
@@ -41,7 +43,6 @@ struct GemmImplementation {
   bool cold_step_latency = true;     // a longer one when operands come from DRAM
   bool loaded_step_latency = false;  // a longer one when many SMs are busy
   bool sm_l2_rate = true;            // L2 -> one SM can bind
-  bool output_rate = true;           // writes are not hidden behind the next tile
   bool padded_rows = false;          // rows beyond M in the last tile cost time (TMA boxes)
   bool split_k = false;
   // K is not split once the tiles x splits fill the GPU that many times. SM120 rows want no limit:
@@ -55,9 +56,11 @@ struct GemmImplementation {
   int overlap_norm = 4;
 };
 
+// The kernel source tells apart only vLLM's three block-scaled kernels; it may be empty elsewhere.
 // DataError names the known ones when nothing fits; also for a GPU that is neither SM90 nor SM120.
 GemmImplementation gemm_implementation(std::string_view framework, std::string_view kernel_source,
                                        std::string_view dtype, const TimingGpu& gpu);
+// A framework has one such kernel a format, whatever the kernel source says.
 GemmImplementation mla_bmm_implementation(std::string_view framework,
                                           std::string_view kernel_source, std::string_view dtype,
                                           const TimingGpu& gpu);

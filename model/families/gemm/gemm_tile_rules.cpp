@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace smtwin {
 
@@ -89,7 +90,7 @@ bool deepgemm_legal(double block_m, double block_n, double k) {
 double deepgemm_cycles(const GemmShape& s, const GemmTile& t, double sm_count) {
   const double l2_bytes_per_cycle = std::min(64 * sm_count, 8e6 / 1.3e3);
   const double l1_bytes_per_cycle = 128 * sm_count;
-  const double tiles = ceil_div(s.m, t.block_m) * ceil_div(s.n, t.block_n);
+  const double tiles = s.b * ceil_div(s.m, t.block_m) * ceil_div(s.n, t.block_n);
   const double waves = ceil_div(tiles, sm_count);
   if (t.cluster_m * t.cluster_n > 1 && waves <= 1) return std::numeric_limits<double>::infinity();
   const double output = t.block_m * t.block_n * kOutputBytesPerElement;
@@ -130,15 +131,15 @@ GemmTile deepgemm_tile_sm90(const GemmShape& s, double sm_count) {
   return best;
 }
 
-// Below 32 rows the operands are swapped: the weights' 128 (64) columns take the place of rows.
-GemmTile trtllm_fp8_block_tile_sm90(const GemmShape& s, double sm_count) {
-  const bool swapped = s.m < 32;
-  const double rows = swapped ? s.n : s.m;
-  const double columns = swapped ? s.m : s.n;
+namespace {
+
+// The first DeepGEMM's rule for one side: 64 or 128 rows, then the columns with the fewest waves,
+// the fullest last wave, the smallest tile.
+GemmTile first_deepgemm_tile(double products, double rows, double columns, double sm_count) {
   const double block_rows = rows <= 64 ? 64 : 128;
   double best = 0, best_waves = 0, best_last = 0;
   for (double block = 16; block <= 128; block += 8) {
-    const double tiles = ceil_div(rows, block_rows) * ceil_div(columns, block);
+    const double tiles = products * ceil_div(rows, block_rows) * ceil_div(columns, block);
     const double waves = ceil_div(tiles, sm_count);
     const double last = tiles - (waves - 1) * sm_count;
     if (best == 0 || waves < best_waves || (waves == best_waves && last > best_last)) {
@@ -147,8 +148,21 @@ GemmTile trtllm_fp8_block_tile_sm90(const GemmShape& s, double sm_count) {
       best_last = last;
     }
   }
-  if (swapped) return {.block_m = best, .block_n = block_rows, .block_k = kDeepGemmBlockK};
   return {.block_m = block_rows, .block_n = best, .block_k = kDeepGemmBlockK};
+}
+
+}  // namespace
+
+GemmTile trtllm_fp8_block_tile_sm90(const GemmShape& s, double sm_count) {
+  if (s.m >= 32) return first_deepgemm_tile(s.b, s.m, s.n, sm_count);
+  // Swapped: the weights' outputs take the place of rows.
+  GemmTile t = first_deepgemm_tile(s.b, s.n, s.m, sm_count);
+  std::swap(t.block_m, t.block_n);
+  return t;
+}
+
+GemmTile trtllm_fp8_block_bmm_tile_sm90(const GemmShape& s, double sm_count) {
+  return first_deepgemm_tile(s.b, s.m, s.n, sm_count);
 }
 
 }  // namespace smtwin

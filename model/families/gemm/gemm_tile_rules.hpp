@@ -33,5 +33,7 @@ GemmTile deepgemm_tile_sm90(const GemmShape& shape, double sm_count);
 // [read] TensorRT-LLM's and FlashInfer's copy of the first DeepGEMM: the tile with the fewest
 // waves, then the fullest last wave, then the smallest; swapped operands below 32 rows.
 GemmTile trtllm_fp8_block_tile_sm90(const GemmShape& shape, double sm_count);
+// Its batched form never swaps.
+GemmTile trtllm_fp8_block_bmm_tile_sm90(const GemmShape& shape, double sm_count);
 
 }  // namespace smtwin

@@ -41,7 +41,7 @@ struct GemmTimeModel::Bounds {
 GemmTimeModel::GemmTimeModel(const GemmImplementation& implementation, const TimingGpu& gpu)
     : implementation_(implementation),
       constants_(implementation, gpu),
-      l2_(l2_residency(gpu)),
+      l2_(l2_residency(gpu, implementation.batched)),
       sm_count_(gpu.sm_count) {}
 
 GemmTimeModel::GemmTimeModel(const TimingGpu& gpu, std::string_view framework,
@@ -63,11 +63,15 @@ GemmPoint GemmTimeModel::point(const GemmShape& s, const GemmReuse& reuse) const
   p.shape = s;
   p.bytes = tensors(s);
   if (implementation_.quantizes()) {
-    p.quant_bytes = p.bytes.source + p.bytes.activations;
+    p.quant_bytes = implementation_.quant_passes * p.bytes.source + p.bytes.activations;
     p.quant_rows = implementation_.quantizes_whole_tokens ? s.m : s.b * s.m;
   }
   p.weight_miss = 1 - l2_.hit(reuse.weight_bytes);
   p.source_miss = 1 - l2_.hit(reuse.source_bytes);
+  // A second pass finds what the first one left in the L2.
+  const double again = (implementation_.quant_passes - 1) * (1 - l2_.hit(p.bytes.source));
+  p.quant_dram_bytes =
+      (p.source_miss + again) * p.bytes.source + p.source_miss * p.bytes.activations;
   p.dram_read_bytes =
       p.weight_miss * p.bytes.weights + (1 - l2_.hit(reuse.activation_bytes)) * p.bytes.activations;
   p.dram_bytes = p.dram_read_bytes + (1 - l2_.hit(reuse.output_bytes)) * p.bytes.outputs;
@@ -129,16 +133,17 @@ double GemmTimeModel::gemm_seconds(const GemmPoint& p, const Bounds& b,
   const int e = implementation_.overlap_norm;
   const double core = norm(e, b.mma, b.step, b.sm, 0) + b.tiles;
   const double fill = (b.l2 + b.pad + p.dram_read_bytes / c.dram_bytes_per_s) / b.steps_of_sm;
-  const double all = norm(e, core, b.l2, b.dram, b.pad) + fill + b.reduction;
+  const double all = norm(e, core, b.l2, b.dram, b.pad) + fill + b.reduction +
+                     p.bytes.outputs / c.output_bytes_per_s;
   return all * (1 + c.power_loss * all / (all + kPowerLimitTime));
 }
 
 double GemmTimeModel::quantization_seconds(const GemmPoint& p, const GemmConstants& c) const {
-  if (!implementation_.quantizes()) return 0;
+  if (p.quant_bytes <= 0) return 0;
   const double wait = implementation_.cold_rows_wait ? 1 + kColdRowWait * p.source_miss : 1;
   const double rows = c.quant_row_s * p.quant_rows * wait;
   const double bytes =
-      p.quant_bytes * std::max(1 / c.quant_bytes_per_s, p.source_miss / c.dram_bytes_per_s);
+      std::max(p.quant_bytes / c.quant_bytes_per_s, p.quant_dram_bytes / c.dram_bytes_per_s);
   return norm(2, rows, bytes, 0, 0);
 }
 
@@ -159,6 +164,7 @@ double GemmTimeModel::least_seconds(const GemmPoint& p, const GemmTile& t,
 }
 
 int GemmTimeModel::fastest(const GemmPoint& p, const GemmConstants& c) const {
+  const double output = p.bytes.outputs / c.output_bytes_per_s;
   double best = std::numeric_limits<double>::infinity();
   double least = 0, most_splits = 0;
   int pick = 0;
@@ -166,13 +172,13 @@ int GemmTimeModel::fastest(const GemmPoint& p, const GemmConstants& c) const {
   for (std::size_t i = 0; i < tiles.size(); ++i) {
     const GemmTile& t = tiles[i];
     if (t.splits == 1) {
-      least = least_seconds(p, t, c);
+      least = least_seconds(p, t, c) + output;
       most_splits = implementation_.most_split_rounds * sm_count_ * t.ctas_per_sm /
                     (p.shape.b * ceil_div(p.shape.m, t.block_m) * ceil_div(p.shape.n, t.block_n));
     }
     if (least >= best || (t.splits > 1 && t.splits > most_splits) || !allowed(p, t)) continue;
     const Bounds b = bounds(p, t, c);
-    if (b.least() >= best) continue;
+    if (b.least() + output >= best) continue;
     const double s = gemm_seconds(p, b, c);
     if (s < best) {
       best = s;

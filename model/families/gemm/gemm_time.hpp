@@ -12,9 +12,11 @@
 //   pad  = b nt kt (mt bm - M) / padded_rows_rate
 //   fill = (l2 + pad + (missed W + missed A) / dram_rate) / (kt p)   nothing hides the first stage
 //   red  = b M N 4 (s+1) / l2_rate + split       if K is split over s CTAs
-//   G    = |core, l2, dram, pad| + fill + red
+//   G    = |core, l2, dram, pad| + fill + red + O / output_rate
 //   G   *= 1 + power_loss G / (G + 1.5 ms)
-//   Q    = max(quant_row b M, (A16 + A) max(1/quant_rate, missed share of A16 / dram_rate))
+//   Q    = |quant_row rows, max(bytes / quant_rate, missed bytes / dram_rate)|   2-norm; bytes:
+//   16-bit
+//          activations read (twice for a scale of the whole tensor), operand written
 //   time = G + Q + op
 // Units: seconds, bytes, bytes/s, flop/s. A, W, O, A16: bytes of activations, weights, outputs and
 // 16-bit activations. Sources: gemm_tile_rules.hpp (tiles), l2_residency.hpp (hit); the form of the
@@ -49,7 +51,10 @@ struct GemmPoint {
   GemmShape shape;
   GemmTile rule_tile;  // unless the library searches
   GemmTensors bytes;
-  double quant_bytes = 0;  // read and written by the quantization kernel
+  // Read and written by the quantization kernel. A caller that counts that kernel on its own sets
+  // this to 0.
+  double quant_bytes = 0;
+  double quant_dram_bytes = 0;  // of them missed by the L2
   double quant_rows = 0;
   double dram_bytes = 0;       // missed by the GEMM: operands and output
   double dram_read_bytes = 0;  // of it operands

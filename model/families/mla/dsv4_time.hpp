@@ -10,8 +10,9 @@
 //     tiles = batch * ceil(heads/64), blocks = ceil((min(L,128) + read entries)/64)
 //     ramp = clip((C - top-k)/512, 0, 1); SGLang's selection kernel for C < 32768 takes 80 us
 //   Dsv4FallbackTimeModel (all SM120 rows): see its class.
-// Sizes of the Pro model were published with its configuration; what each small kernel costs is
-// inferred. Left out: the compressor's work at group ends, tensor-parallel all-reduce.
+// Flash's sizes are those of its config.json. Pro's hidden size and query rank are assumed, its
+// top-k is where its rows start to pay for the selection. What each small kernel costs is inferred.
+// Left out: the compressor's work at group ends, tensor-parallel all-reduce.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +38,7 @@ struct Dsv4Shape {
   double batch = 1;
   double heads = 64;
   double kv_tokens = 1;
-  Dsv4Dims dims;
+  Dsv4Dims dims = {};
 };
 
 class Dsv4TimeModel {

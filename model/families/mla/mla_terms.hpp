@@ -2,7 +2,7 @@
 // What the latent-attention equations share: the share of a replayed working set that has left the
 // L2, norms of two or three times, one prediction taken apart, and where a replayed graph's
 // readings lie on the timer's grid.
-//   cold = x^8 / (1 + x^8),  x = bytes replayed / (share of the L2 that a replay can keep)
+//   cold = x^16 / (1 + x^16),  x = bytes replayed / (share of the L2 that a replay can keep)
 // Left out: partial hits by access order (a cyclic sweep just above the capacity).
 #pragma once
 

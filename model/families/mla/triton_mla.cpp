@@ -14,11 +14,12 @@ constexpr double kHeadSeconds = 0.8e-6;   // stage 2's CTA, from the rows of the
 constexpr double kTogetherTokens = 1024;  // longer splits of a sequence drift apart
 
 // The kernel for one head multiplies without tensor cores: its block of 64 tokens against a block
-// of 32 tokens for 16 heads, its draw on the L2, its lighter CTAs (several are dispatched to an SM
-// where the other kernel's shared memory allows one or two). Equal in SGLang and vLLM rows.
+// of 32 tokens for 16 heads, and its lighter CTAs (several are dispatched to an SM where the other
+// kernel's shared memory allows one or two). SGLang's draws less from the L2 than the other kernel,
+// vLLM's as much; the cause is not known.
 constexpr double kSingleHeadTokens = 64;
 constexpr double kSingleHeadBlock = 4.75;
-constexpr double kSingleHeadL2 = 0.45;
+constexpr double kSglangSingleHeadL2 = 0.45;
 constexpr double kSingleHeadEmpty = 0.4;
 
 }  // namespace
@@ -76,7 +77,8 @@ TritonMla::Work TritonMla::work(const MlaShape& shape, double other_bytes) const
 MlaTime TritonMla::time(const Work& w, std::span<const double> values, CacheState cache) const {
   const double cold = cache == CacheState::cold ? 1 : w.cold;
   const double block_s = w.blocks * block_s_(values) * (w.single_head ? kSingleHeadBlock : 1);
-  const double l2_s = w.cta_bytes / (l2_rate_(values) * (w.single_head ? kSingleHeadL2 : 1));
+  const bool slow_gather = w.single_head && family_.library == MlaLibrary::sglang_triton;
+  const double l2_s = w.cta_bytes / (l2_rate_(values) * (slow_gather ? kSglangSingleHeadL2 : 1));
   const double dram_s = w.cta_bytes * cold * w.dram_reads / dram_rate_(values);
   const auto wave_s = [&](double ctas) { return norm3(block_s, ctas * l2_s, ctas * dram_s); };
   const double stage1_s = (w.full_waves > 0 ? w.full_waves * wave_s(w.slots) : 0) +

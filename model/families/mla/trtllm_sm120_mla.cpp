@@ -30,7 +30,7 @@ double block_prior_s(double heads, double ctas, double flops_per_s, double sm_co
 
 TrtllmSm120Mla::TrtllmSm120Mla(const TimingGpu& gpu, MlaFamily family, bool in_module,
                                MlaConstants& constants)
-    : gpu_(gpu), family_(family) {
+    : gpu_(gpu), family_(family), in_module_(in_module) {
   fixed_s_ = start_s_ = wide_start_s_ = MlaConstant(0);
   shared_slowdown_ = MlaConstant(1);
   activation_rate_ = MlaConstant(kNoRate);
@@ -72,6 +72,8 @@ TrtllmSm120Mla::Work TrtllmSm120Mla::work(const MlaShape& shape, double other_by
   w.kv_bytes = shape.kv_bytes(family_.fp8_kv ? 1 : 2);
   w.query_bytes = shape.query_and_output_bytes();
   w.cold = replayed_cold_share(w.kv_bytes + other_bytes, gpu_);
+  // Inside a module the activations' own term holds the queries.
+  if (!in_module_) w.query_cold = replayed_cold_share(w.kv_bytes + w.query_bytes, gpu_);
   return w;
 }
 
@@ -84,8 +86,9 @@ MlaTime TrtllmSm120Mla::time(const Work& w, std::span<const double> values,
   MlaTime t;
   t.latency_s =
       w.rounds * (start + w.blocks * block * (1 + cold_slowdown_(values) * cold)) * shared;
-  t.dram_s = w.kv_bytes * cold / dram_rate_(values);
-  t.l2_s = w.query_bytes / activation_rate_(values);
+  const double dram = dram_rate_(values);
+  t.dram_s = w.kv_bytes * cold / dram;
+  t.l2_s = w.query_bytes * ((1 - w.query_cold) / activation_rate_(values) + w.query_cold / dram);
   t.launch_s = fixed_s_(values);
   t.seconds = t.launch_s + norm4(t.dram_s, t.latency_s) + t.l2_s;
   return t;

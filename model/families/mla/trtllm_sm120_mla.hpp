@@ -2,7 +2,7 @@
 // Time of TensorRT-LLM's latent-attention kernels on SM120. They do not split the KV cache: a unit
 // of 64 heads of a sequence walks all its tokens, so time is linear in the context at any batch.
 //   T = fixed + norm_4(KV/dram, rounds * (start + blocks * block * (1 + slowdown*cold)) * shared)
-//     + query and output bytes / activation_rate
+//     + query and output bytes * ((1-cold')/activation_rate + cold'/dram)
 //   BF16             4 CTAs a unit, four resident an SM: rounds = ceil(units / SMs); once CTAs
 //                    outnumber SMs they share tensor cores and L1, `shared` > 1
 //   FP8              2 CTAs a unit, one an SM: rounds = ceil(2 units / SMs)
@@ -29,6 +29,7 @@ class TrtllmSm120Mla {
     double kv_bytes = 0;
     double query_bytes = 0;
     double cold = 0;
+    double query_cold = 0;  // of query and output bytes
   };
 
   TrtllmSm120Mla(const TimingGpu& gpu, MlaFamily family, bool in_module, MlaConstants& constants);
@@ -39,6 +40,7 @@ class TrtllmSm120Mla {
  private:
   TimingGpu gpu_;
   MlaFamily family_;
+  bool in_module_;
   MlaConstant fixed_s_, start_s_, block_s_, wide_start_s_, wide_ratio_;
   MlaConstant cold_slowdown_, shared_slowdown_, activation_rate_, dram_rate_;
 };

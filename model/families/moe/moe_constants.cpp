@@ -26,6 +26,19 @@ double token_bytes_prior(MoeDtype dtype) {
   }
 }
 
+bool is_fp4_math(MoeDtype dtype) {
+  return dtype == MoeDtype::nvfp4 || dtype == MoeDtype::mxfp4_mxfp8;
+}
+
+// FlashInfer's default tile on Hopper, 128 x 16, of BF16 and per-tensor FP8.
+bool is_hopper_narrow(const TimingGpu& gpu, const MoeImplementation& how) {
+  return gpu.hopper() && how.kernel == MoeKernel::flashinfer && how.dtype != MoeDtype::fp8_block;
+}
+
+bool is_grouped_gemm(const MoeImplementation& how) {
+  return how.kernel == MoeKernel::cutlass || how.kernel == MoeKernel::flashinfer;
+}
+
 }  // namespace
 
 double moe_l2_read_bytes_per_s(const TimingGpu& gpu) {
@@ -36,8 +49,10 @@ double moe_l2_read_bytes_per_s(const TimingGpu& gpu) {
 }
 
 MoeConstants::MoeConstants(const TimingGpu& gpu, const MoeImplementation& how) {
+  constexpr double kL2PathBytesPerClock = 64;  // from the L2 into one SM
   at_.fill(-1);
   absent_[index(MoeConstant::warm_rate)] = moe_l2_read_bytes_per_s(gpu);
+  absent_[index(MoeConstant::feed_rate)] = kL2PathBytesPerClock * gpu.clock_hz;
   absent_[index(MoeConstant::token_bytes)] = how.triton() ? 0 : token_bytes_prior(how.dtype);
   for (const MoeConstant factor :
        {MoeConstant::narrow_share, MoeConstant::unaligned_factor, MoeConstant::math_share}) {
@@ -51,48 +66,68 @@ MoeConstants::MoeConstants(const TimingGpu& gpu, const MoeImplementation& how) {
                                .low = 0.7 * gpu.dram_bytes_per_s,
                                .high = 1.05 * gpu.dram_bytes_per_s,
                                .of_gpu = true});
-  add_gemm(gpu, how);
-  add_surroundings(gpu, how);
+  add_latencies(gpu, how);
+  add_rates(gpu, how);
+  add_kernels_around(gpu, how);
+  add_routing(gpu, how);
 }
 
-void MoeConstants::add_gemm(const TimingGpu& gpu, const MoeImplementation& how) {
-  const bool sm_fp4 = how.dtype == MoeDtype::nvfp4 || how.dtype == MoeDtype::mxfp4_mxfp8;
-  // Deep pipelines hide most of a step: the default tactics on Hopper nearly all of it.
-  const bool hidden = how.kernel == MoeKernel::flashinfer && gpu.hopper();
-  const double step_latency_share = hidden ? 0.1 : how.triton() ? 0.8 : 0.4;
-  add(MoeConstant::k_step_time, {.name = "k_step_time",
-                                 .unit = "s",
-                                 .meaning = "latency of one K step of one CTA, operands in the L2",
-                                 .prior = step_latency_share * gpu.l2_latency_s,
-                                 .log_sigma = 0.7,
-                                 .low = 1 * kNanosecond,
-                                 .high = 2 * kMicrosecond,
-                                 .off = 0});
-  add(MoeConstant::tile_time,
-      {.name = "tile_time",
-       .unit = "s",
-       .meaning = "start and end of one tile: pipeline fill, epilogue, change of expert",
-       .prior = (sm_fp4                         ? 5
-                 : how.triton() && gpu.hopper() ? 2.5
-                                                : 1.2) *
-                kMicrosecond,
-       .log_sigma = 0.7,
-       .low = 0.02 * kMicrosecond,
-       .high = 30 * kMicrosecond,
-       .off = 0});
-  // The path from L2 into an SM carries 64 B a clock; tuned Hopper kernels share tiles in clusters.
-  constexpr double kFeedBytesPerClock = 26, kHopperFeed = 47, kHopperClusterFeed = 100;
-  const bool cluster = how.kernel == MoeKernel::cutlass || how.dtype == MoeDtype::fp8_block;
-  const double feed_bytes_per_clock = !gpu.hopper() ? kFeedBytesPerClock
-                                      : cluster     ? kHopperClusterFeed
-                                                    : kHopperFeed;
-  add(MoeConstant::feed_rate, {.name = "feed_rate",
-                               .unit = "B/s",
-                               .meaning = "operand tiles that one SM pulls from the L2",
-                               .prior = feed_bytes_per_clock * gpu.clock_hz,
-                               .log_sigma = 0.4,
-                               .low = 0.1 * feed_bytes_per_clock * gpu.clock_hz,
-                               .high = 10 * feed_bytes_per_clock * gpu.clock_hz});
+void MoeConstants::add_latencies(const TimingGpu& gpu, const MoeImplementation& how) {
+  const bool hopper = gpu.hopper(), marlin = how.kernel == MoeKernel::marlin;
+  const bool untuned_fp8 = how.kernel == MoeKernel::flashinfer && how.dtype == MoeDtype::fp8;
+  // Deep pipelines of the other kernels hide the K steps, or tile_time covers them.
+  if (marlin || (hopper && how.kernel != MoeKernel::flashinfer) || (!hopper && untuned_fp8)) {
+    add(MoeConstant::k_step_time,
+        {.name = "k_step_time",
+         .unit = "s",
+         .meaning = "latency of one K step of one CTA, operands in the L2",
+         .prior = (how.triton() ? 1.0 : 0.5) * gpu.l2_latency_s,
+         .log_sigma = 0.7,
+         .low = 1 * kNanosecond,
+         .high = 3 * kMicrosecond,
+         .off = 0});
+  }
+  // On SM120 the other kernels keep several CTAs an SM, which overlap their starts and ends.
+  if (hopper || marlin || untuned_fp8 || is_fp4_math(how.dtype)) {
+    const double tile_us = is_fp4_math(how.dtype) ? 5 : how.triton() ? 2.5 : 1.4;
+    add(MoeConstant::tile_time,
+        {.name = "tile_time",
+         .unit = "s",
+         .meaning = "start and end of one tile: pipeline fill, epilogue, change of expert",
+         .prior = tile_us * kMicrosecond,
+         .log_sigma = 0.7,
+         .low = 0.01 * kMicrosecond,
+         .high = 60 * kMicrosecond,
+         .off = 0});
+  }
+  if (is_hopper_narrow(gpu, how)) {
+    add(MoeConstant::switch_time, {.name = "switch_time",
+                                   .unit = "s",
+                                   .meaning = "the grid's change to the next active expert",
+                                   .prior = 0.7 * kMicrosecond,
+                                   .log_sigma = 0.7,
+                                   .low = 0.01 * kMicrosecond,
+                                   .high = 20 * kMicrosecond,
+                                   .off = 0});
+  }
+}
+
+void MoeConstants::add_rates(const TimingGpu& gpu, const MoeImplementation& how) {
+  const bool hopper = gpu.hopper();
+  const bool tuned_block = how.kernel == MoeKernel::cutlass && how.dtype == MoeDtype::fp8_block;
+  if (!(hopper && tuned_block)) {
+    // Tuned kernels on Hopper share tiles within a cluster, so an SM is fed more than it reads.
+    constexpr double kFeed = 26, kHopperFeed = 47, kHopperClusterFeed = 100;
+    const bool cluster = how.kernel == MoeKernel::cutlass || how.dtype == MoeDtype::fp8_block;
+    const double bytes_per_clock = !hopper ? kFeed : cluster ? kHopperClusterFeed : kHopperFeed;
+    add(MoeConstant::feed_rate, {.name = "feed_rate",
+                                 .unit = "B/s",
+                                 .meaning = "operand tiles that one SM is fed from the L2",
+                                 .prior = bytes_per_clock * gpu.clock_hz,
+                                 .log_sigma = 0.4,
+                                 .low = 0.1 * bytes_per_clock * gpu.clock_hz,
+                                 .high = 10 * bytes_per_clock * gpu.clock_hz});
+  }
   if (how.dtype == MoeDtype::nvfp4) {
     const double l2_rate = moe_l2_read_bytes_per_s(gpu);
     add(MoeConstant::warm_rate, {.name = "warm_rate",
@@ -115,7 +150,7 @@ void MoeConstants::add_gemm(const TimingGpu& gpu, const MoeImplementation& how) 
          .high = 1.2,
          .off = 1});
   }
-  if (how.triton() && how.dtype == MoeDtype::bf16 && gpu.hopper()) {
+  if (how.triton() && how.dtype == MoeDtype::bf16 && hopper) {
     add(MoeConstant::unaligned_factor,
         {.name = "unaligned_factor",
          .unit = "1",
@@ -126,7 +161,7 @@ void MoeConstants::add_gemm(const TimingGpu& gpu, const MoeImplementation& how) 
          .high = 64,
          .off = 1});
   }
-  if (how.kernel == MoeKernel::flashinfer && gpu.hopper() && how.dtype != MoeDtype::fp8_block) {
+  if (is_hopper_narrow(gpu, how)) {
     add(MoeConstant::empty_row_factor,
         {.name = "empty_row_factor",
          .unit = "1",
@@ -136,79 +171,54 @@ void MoeConstants::add_gemm(const TimingGpu& gpu, const MoeImplementation& how) 
          .low = 0.01,
          .high = 20,
          .off = 0});
-    add(MoeConstant::switch_time, {.name = "switch_time",
-                                   .unit = "s",
-                                   .meaning = "the grid's change to the next active expert",
-                                   .prior = 0.6 * kMicrosecond,
-                                   .log_sigma = 0.7,
-                                   .low = 0.01 * kMicrosecond,
-                                   .high = 20 * kMicrosecond,
-                                   .off = 0});
   }
-  if (how.kernel == MoeKernel::marlin) {
+  if (how.kernel == MoeKernel::marlin && hopper) {
     add(MoeConstant::math_share,
         {.name = "math_share",
          .unit = "1",
-         .meaning = "share of the dense tensor rate with weights widened in registers",
-         .prior = gpu.hopper() ? 0.4 : 0.8,
+         .meaning = "share of the dense tensor rate with mma.sync and weights widened in registers",
+         .prior = 0.4,
          .log_sigma = 0.2,
          .low = 0.05,
          .high = 1.5});
   }
 }
 
-void MoeConstants::add_surroundings(const TimingGpu& gpu, const MoeImplementation& how) {
-  const bool grouped = how.kernel == MoeKernel::cutlass || how.kernel == MoeKernel::flashinfer;
-  const bool sglang = how.framework == MoeFramework::sglang;
-  const bool narrow_block = how.dtype == MoeDtype::fp8_block;
+void MoeConstants::add_kernels_around(const TimingGpu& gpu, const MoeImplementation& how) {
   const bool hopper = gpu.hopper();
+  const bool grouped_block = is_grouped_gemm(how) && how.dtype == MoeDtype::fp8_block;
+  const bool mxfp4_marlin = how.kernel == MoeKernel::marlin && how.dtype == MoeDtype::mxfp4;
   add(MoeConstant::fixed_time,
       {.name = "fixed_time",
        .unit = "s",
        .meaning = "launch and latency of all kernels of the layer without work",
-       .prior = (how.kernel == MoeKernel::marlin && how.dtype == MoeDtype::mxfp4 ? 28 : 18) *
-                kMicrosecond,
+       .prior = (mxfp4_marlin ? 28 : 18) * kMicrosecond,
        .log_sigma = 0.5,
        .low = 1 * kMicrosecond,
-       .high = 120 * kMicrosecond});
+       .high = 150 * kMicrosecond});
   add(MoeConstant::row_traffic, {.name = "row_traffic",
                                  .unit = "1",
                                  .meaning = "bytes of rows between the kernels, of those counted",
-                                 .prior = grouped && narrow_block ? 5
-                                          : hopper                ? 1.4
-                                                                  : 0.6,
+                                 .prior = grouped_block ? 5
+                                          : hopper      ? 1.4
+                                                        : 0.6,
                                  .log_sigma = 0.5,
-                                 .low = 0.02,
-                                 .high = 20,
+                                 .low = 0.01,
+                                 .high = 30,
                                  .off = 0});
-  if (grouped) {
-    add(MoeConstant::expert_time, {.name = "expert_time",
-                                   .unit = "s",
-                                   .meaning = "prefix sums and group search, a local expert",
-                                   .prior = (narrow_block ? 200 : 30) * kNanosecond,
-                                   .log_sigma = 0.7,
-                                   .low = 0.1 * kNanosecond,
-                                   .high = 2 * kMicrosecond,
-                                   .off = 0});
+  if (how.kernel == MoeKernel::flashinfer && !is_hopper_narrow(gpu, how)) {
     add(MoeConstant::token_bytes,
         {.name = "token_bytes",
          .unit = "B",
          .meaning = "moved a token and hidden column: quantization, output",
          .prior = token_bytes_prior(how.dtype),
-         .log_sigma = 0.3,
-         .low = 0.1,
-         .high = 60,
+         .log_sigma = 0.4,
+         .low = 0.05,
+         .high = 100,
          .off = 0});
-    add(MoeConstant::sort_time, {.name = "sort_time",
-                                 .unit = "s",
-                                 .meaning = "sorting tokens by expert, full from 256 tokens on",
-                                 .prior = 4 * kMicrosecond,
-                                 .log_sigma = 0.7,
-                                 .low = 0.05 * kMicrosecond,
-                                 .high = 60 * kMicrosecond,
-                                 .off = 0});
   }
-  if (how.kernel == MoeKernel::flashinfer || how.kernel == MoeKernel::triton_trtllm) {
+  const bool default_tactic = how.kernel == MoeKernel::flashinfer && !is_hopper_narrow(gpu, how);
+  if (default_tactic || how.kernel == MoeKernel::triton_trtllm) {
     add(MoeConstant::column_time,
         {.name = "column_time",
          .unit = "s",
@@ -216,19 +226,8 @@ void MoeConstants::add_surroundings(const TimingGpu& gpu, const MoeImplementatio
          .prior = 2 * kNanosecond,
          .log_sigma = 0.7,
          .low = 0.01 * kNanosecond,
-         .high = 20 * kNanosecond,
+         .high = 50 * kNanosecond,
          .off = 0});
-  }
-  if (sglang || how.kernel == MoeKernel::triton_trtllm ||
-      (how.kernel == MoeKernel::cutlass && how.dtype == MoeDtype::nvfp4)) {
-    add(MoeConstant::pair_time, {.name = "pair_time",
-                                 .unit = "s",
-                                 .meaning = "top-k and sorting, a (token, expert) pair",
-                                 .prior = 0.6 * kNanosecond,
-                                 .log_sigma = 0.8,
-                                 .low = 0.001 * kNanosecond,
-                                 .high = 60 * kNanosecond,
-                                 .off = 0});
   }
   const bool weight_only = how.dtype == MoeDtype::int4 || how.dtype == MoeDtype::mxfp4;
   if (how.framework == MoeFramework::vllm && !weight_only) {
@@ -239,17 +238,55 @@ void MoeConstants::add_surroundings(const TimingGpu& gpu, const MoeImplementatio
          .prior = 8,
          .log_sigma = 0.7,
          .low = 0.1,
-         .high = 100,
+         .high = 200,
          .off = 0});
   }
-  if (sglang && how.dtype == MoeDtype::nvfp4) {
+}
+
+void MoeConstants::add_routing(const TimingGpu& gpu, const MoeImplementation& how) {
+  const bool sglang = how.framework == MoeFramework::sglang;
+  const bool tuned = how.kernel == MoeKernel::cutlass;
+  const bool default_tactic = how.kernel == MoeKernel::flashinfer;
+  const bool nvfp4 = how.dtype == MoeDtype::nvfp4, block = how.dtype == MoeDtype::fp8_block;
+  if (tuned || (default_tactic && (nvfp4 || block))) {
+    add(MoeConstant::expert_time, {.name = "expert_time",
+                                   .unit = "s",
+                                   .meaning = "prefix sums and group search, a local expert",
+                                   .prior = (block ? 200 : 40) * kNanosecond,
+                                   .log_sigma = 0.7,
+                                   .low = 0.1 * kNanosecond,
+                                   .high = 3 * kMicrosecond,
+                                   .off = 0});
+  }
+  if (tuned || (default_tactic && !nvfp4 && !is_hopper_narrow(gpu, how))) {
+    add(MoeConstant::sort_time, {.name = "sort_time",
+                                 .unit = "s",
+                                 .meaning = "sorting tokens by expert, full from 256 tokens on",
+                                 .prior = 5 * kMicrosecond,
+                                 .log_sigma = 0.7,
+                                 .low = 0.05 * kMicrosecond,
+                                 .high = 100 * kMicrosecond,
+                                 .off = 0});
+  }
+  if ((sglang && (nvfp4 || how.kernel == MoeKernel::marlin)) || (tuned && nvfp4) ||
+      how.kernel == MoeKernel::triton_trtllm) {
+    add(MoeConstant::pair_time, {.name = "pair_time",
+                                 .unit = "s",
+                                 .meaning = "top-k and sorting, a (token, expert) pair",
+                                 .prior = 0.8 * kNanosecond,
+                                 .log_sigma = 0.8,
+                                 .low = 0.001 * kNanosecond,
+                                 .high = 100 * kNanosecond,
+                                 .off = 0});
+  }
+  if (sglang && nvfp4) {
     add(MoeConstant::slow_topk_time, {.name = "slow_topk_time",
                                       .unit = "s",
                                       .meaning = "top-k outside the fused kernel, k > 8",
                                       .prior = 25 * kMicrosecond,
                                       .log_sigma = 0.7,
                                       .low = 0.1 * kMicrosecond,
-                                      .high = 150 * kMicrosecond,
+                                      .high = 200 * kMicrosecond,
                                       .off = 0});
   }
   if (how.kernel == MoeKernel::triton_sglang || how.kernel == MoeKernel::triton_vllm) {
@@ -257,10 +294,10 @@ void MoeConstants::add_surroundings(const TimingGpu& gpu, const MoeImplementatio
         {.name = "remote_tile_time",
          .unit = "s",
          .meaning = "a CTA for rows of other ranks: write zeros and leave",
-         .prior = 2 * kMicrosecond,
+         .prior = 2.3 * kMicrosecond,
          .log_sigma = 0.6,
          .low = 0.02 * kMicrosecond,
-         .high = 20 * kMicrosecond,
+         .high = 40 * kMicrosecond,
          .off = 0});
   }
   if (how.kernel == MoeKernel::triton_sglang) {
@@ -282,7 +319,7 @@ void MoeConstants::add_surroundings(const TimingGpu& gpu, const MoeImplementatio
          .prior = 50 * kMicrosecond,
          .log_sigma = 0.7,
          .low = 0.5 * kMicrosecond,
-         .high = 300 * kMicrosecond,
+         .high = 500 * kMicrosecond,
          .off = 0});
   }
 }

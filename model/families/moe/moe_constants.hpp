@@ -48,7 +48,6 @@ class MoeConstants {
   MoeConstants(const TimingGpu& gpu, const MoeImplementation& how);
 
   const std::vector<ConstantSpec>& specs() const { return specs_; }
-  bool has(MoeConstant c) const { return at_[index(c)] >= 0; }
   double value(MoeConstant c, std::span<const double> values) const {
     const int at = at_[index(c)];
     return at >= 0 ? values[static_cast<std::size_t>(at)] : absent_[index(c)];
@@ -57,8 +56,10 @@ class MoeConstants {
  private:
   static std::size_t index(MoeConstant c) { return static_cast<std::size_t>(c); }
   void add(MoeConstant c, ConstantSpec spec);
-  void add_gemm(const TimingGpu& gpu, const MoeImplementation& how);
-  void add_surroundings(const TimingGpu& gpu, const MoeImplementation& how);
+  void add_latencies(const TimingGpu& gpu, const MoeImplementation& how);
+  void add_rates(const TimingGpu& gpu, const MoeImplementation& how);
+  void add_kernels_around(const TimingGpu& gpu, const MoeImplementation& how);
+  void add_routing(const TimingGpu& gpu, const MoeImplementation& how);
 
   std::vector<ConstantSpec> specs_;
   std::array<int, kMoeConstantCount> at_{};

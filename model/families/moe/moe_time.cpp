@@ -2,18 +2,27 @@
 #include "model/families/moe/moe_time.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace smtwin {
 namespace {
 
-constexpr int kChoiceBase = static_cast<int>(kMoeMaxTiles);
 // Share of the small kernels' bytes that compete with weights for the L2.
 constexpr double kAroundInWorkingSet = 0.3;
 
 double holding_share(const TimingGpu& gpu) {
   constexpr double kOneL2 = 0.96, kTwoHalves = 0.50;
   return gpu.hopper() ? kTwoHalves : kOneL2;
+}
+
+// Both GEMMs' tiles in one number, as TimeProblem wants them.
+int join(std::array<std::size_t, 2> picked) {
+  return static_cast<int>(picked[0]) + kMoeChoiceBase * static_cast<int>(picked[1]);
+}
+std::array<std::size_t, 2> split(int choice, std::size_t tiles) {
+  const auto valid = [tiles](int t) { return std::min(static_cast<std::size_t>(t), tiles - 1); };
+  return {valid(choice % kMoeChoiceBase), valid(choice / kMoeChoiceBase)};
 }
 
 }  // namespace
@@ -71,12 +80,10 @@ MoeTimeModel::Limits MoeTimeModel::limits(const MoeGemmWork& gemm, const MoeTile
           .latency_s = tile.rounds * (tile.steps * r.step_s * slow * lag + r.tile_s)};
 }
 
-std::size_t MoeTimeModel::pick(const std::array<MoeGemmWork, 2>& gemms, std::size_t which,
-                               std::size_t count, const Rates& r, double warm) const {
-  const MoeGemmWork& gemm = gemms[which];
+std::size_t MoeTimeModel::pick(const MoeGemmWork& gemm, const Rates& r, double warm) const {
   std::size_t best = 0;
   double least = limits(gemm, gemm.tiles[0], r, warm).seconds();
-  for (std::size_t t = 1; t < count; ++t) {
+  for (std::size_t t = 1; t < gemm.tiles.size(); ++t) {
     const double s = limits(gemm, gemm.tiles[t], r, warm).seconds();
     if (s < least) least = s, best = t;
   }
@@ -116,23 +123,19 @@ double MoeTimeModel::seconds(const MoeWork& w, std::span<const double> values, C
   const bool benchmark = cache == CacheState::benchmark;
   const double warm = benchmark ? warm_share(w.weight_bytes + kAroundInWorkingSet * around) : 0;
   if (search) {
-    std::size_t first = 0, second = 0;
-    if (w.tile_count > 1) {
-      const double timed =
-          how_.kernel == MoeKernel::cutlass ? warm_share(w.tuned_weight_bytes) : warm;
-      first = pick(w.tuned_gemms, 0, w.tile_count, r, timed);
-      second = pick(w.tuned_gemms, 1, w.tile_count, r, timed);
-    }
-    choice = static_cast<int>(first) + kChoiceBase * static_cast<int>(second);
+    const bool tuned = !w.tuned_gemms.front().tiles.empty();
+    const auto& timed = tuned ? w.tuned_gemms : w.gemms;
+    const double timed_warm = tuned ? warm_share(w.tuned_weight_bytes) : warm;
+    choice = join({pick(timed[0], r, timed_warm), pick(timed[1], r, timed_warm)});
   }
+  const std::array<std::size_t, 2> picked = split(choice, w.tiles.size());
   const double around_warm = around_warm_share(around);
   double total = launch_s(w, values) +
                  around * (around_warm / l2_read_bytes_per_s_ + (1 - around_warm) / r.dram);
   const double remote_s = constants_.value(MoeConstant::remote_tile_time, values);
-  const std::array<int, 2> picked{choice % kChoiceBase, choice / kChoiceBase};
   for (std::size_t m = 0; m < w.gemms.size(); ++m) {
     const MoeGemmWork& gemm = w.gemms[m];
-    const MoeTileWork& tile = gemm.tiles[static_cast<std::size_t>(picked[m])];
+    const MoeTileWork& tile = gemm.tiles[picked[m]];
     total += limits(gemm, tile, r, warm).seconds() + tile.remote_cta_rounds * remote_s;
   }
   return total;
@@ -157,15 +160,14 @@ TimeParts MoeTimeModel::parts(const MoeWork& w, std::span<const double> values,
   p[Regime::launch] = launch_s(w, values);
   p[Regime::dram] = around * (1 - around_warm) / r.dram;
   p[Regime::l2] = around * around_warm / l2_read_bytes_per_s_;
-  const std::array<int, 2> picked{choice % kChoiceBase, choice / kChoiceBase};
+  const std::array<std::size_t, 2> picked = split(choice, w.tiles.size());
   for (std::size_t m = 0; m < w.gemms.size(); ++m) {
-    const auto at = static_cast<std::size_t>(picked[m]);
-    const Limits l = limits(w.gemms[m], w.gemms[m].tiles[at], r, warm);
+    const Limits l = limits(w.gemms[m], w.gemms[m].tiles[picked[m]], r, warm);
     p[Regime::dram] += l.cold_s;
     p[Regime::l2] += std::max(l.warm_s, l.feed_s);
     p[Regime::compute] += l.math_s;
     p[Regime::latency] += l.latency_s;
-    const MoeTile& t = w.tiles[at];
+    const MoeTile& t = w.tiles[picked[m]];
     p.choice += (m > 0 ? ", " : "") + std::to_string(t.rows) + "x" + std::to_string(t.columns) +
                 "x" + std::to_string(t.depth);
   }

@@ -31,6 +31,9 @@
 
 namespace smtwin {
 
+// `choice` of a layer: index of the first GEMM's tile + this x index of the second's.
+inline constexpr int kMoeChoiceBase = 16;
+
 class MoeTimeModel {
  public:
   MoeTimeModel(const TimingGpu& gpu, const MoeImplementation& how);
@@ -42,7 +45,7 @@ class MoeTimeModel {
     return moe_work(how_, gpu_, shape, routing);
   }
 
-  // `values` in the order of constants(). `choice` holds one tile a GEMM, see TimeProblem.
+  // `values` in the order of constants(); `choice` and `search` as in TimeProblem.
   double seconds(const MoeWork& work, std::span<const double> values, CacheState cache, int& choice,
                  bool search) const;
   // Deployment: weights cold.
@@ -58,8 +61,7 @@ class MoeTimeModel {
   double warm_share(double bytes) const;
   Limits limits(const MoeGemmWork& gemm, const MoeTileWork& tile, const Rates& rates,
                 double warm) const;
-  std::size_t pick(const std::array<MoeGemmWork, 2>& gemms, std::size_t which, std::size_t count,
-                   const Rates& rates, double warm) const;
+  std::size_t pick(const MoeGemmWork& gemm, const Rates& rates, double warm) const;
   double launch_s(const MoeWork& work, std::span<const double> values) const;
   double around_bytes(const MoeWork& work, std::span<const double> values) const;
   double around_warm_share(double bytes) const;

@@ -54,7 +54,7 @@ class Counter {
     MoeGemmWork g;
     g.weight_bytes = r.active_experts * n * k * format_.weight_bytes;
     g.unaligned = std::fmod(k, 16) != 0;
-    for (std::size_t t = 0; t < tiles.size(); ++t) g.tiles[t] = tile(tiles[t], n, k, r, pairs);
+    for (const MoeTile& t : tiles) g.tiles.push_back(tile(t, n, k, r, pairs));
     return g;
   }
 
@@ -143,19 +143,14 @@ MoeWork moe_work(const MoeImplementation& how, const TimingGpu& gpu, const MoeSh
   w.sort_share = sort_share(shape);
   w.align_passes = align_passes(shape);
 
-  const std::vector<MoeTile> tiles = moe_tiles(how, gpu, shape, tokens);
-  w.tile_count = std::min(tiles.size(), kMoeMaxTiles);
-  std::copy_n(tiles.begin(), w.tile_count, w.tiles.begin());
-  w.gemms = counter.gemms(shape, routing, w.pairs, tiles);
+  w.tiles = moe_tiles(how, gpu, shape, tokens);
+  w.gemms = counter.gemms(shape, routing, w.pairs, w.tiles);
   if (how.kernel == MoeKernel::cutlass) {
     MoeShape timed = shape;
     timed.tokens = tuner_tokens(shape.tokens);
     const MoeRouting uniform = uniform_routing(timed);
-    w.tuned_gemms = counter.gemms(timed, uniform, w.pairs, tiles);
+    w.tuned_gemms = counter.gemms(timed, uniform, w.pairs, w.tiles);
     w.tuned_weight_bytes = counter.weight_bytes(timed, uniform);
-  } else {
-    w.tuned_gemms = w.gemms;
-    w.tuned_weight_bytes = w.weight_bytes;
   }
   return w;
 }

@@ -11,7 +11,7 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
+#include <vector>
 
 #include "model/families/moe/moe_library.hpp"
 #include "model/families/moe/moe_shape.hpp"
@@ -20,8 +20,6 @@
 #include "model/timing/timing_gpu.hpp"
 
 namespace smtwin {
-
-inline constexpr std::size_t kMoeMaxTiles = 8;
 
 struct MoeTileWork {
   double math_s = 0;       // padded flops of the busiest SM at the dense peak
@@ -36,17 +34,16 @@ struct MoeTileWork {
 };
 
 struct MoeGemmWork {
-  double weight_bytes = 0;  // of active experts
-  bool unaligned = false;   // K is no multiple of 16
-  std::array<MoeTileWork, kMoeMaxTiles> tiles{};
+  double weight_bytes = 0;         // of active experts
+  bool unaligned = false;          // K is no multiple of 16
+  std::vector<MoeTileWork> tiles;  // one a candidate
 };
 
 struct MoeWork {
   MoeShape shape;
-  std::array<MoeTile, kMoeMaxTiles> tiles{};
-  std::size_t tile_count = 0;
+  std::vector<MoeTile> tiles;  // candidates, at least one
   std::array<MoeGemmWork, 2> gemms;
-  // The same GEMMs as the tuner timed them; the tile is picked on these.
+  // The same GEMMs as a tuner timed them; the tile is picked on these. Empty: on those above.
   std::array<MoeGemmWork, 2> tuned_gemms;
   double active_experts = 0;
   double weight_bytes = 0;

@@ -94,15 +94,14 @@ MoeRouting route_loads(const RoutingRequest& request, std::span<const std::int64
   const auto local_experts = static_cast<std::size_t>(request.experts / request.ep);
   std::vector<std::int64_t> local(loads.begin(),
                                   loads.begin() + static_cast<std::ptrdiff_t>(local_experts));
-  const bool count = request.count_tokens || request.remote == RemotePairs::first_expert;
+  const bool count = request.remote == RemotePairs::first_expert;  // a sort more a draw
   const std::int64_t seen =
       count ? tokens_covered(loads, local_experts, request.tokens) : request.tokens;
   return features(local, static_cast<double>(seen), request.tokens * request.topk, request);
 }
 
 const MoeRouting& MoeRouter::route(const RoutingRequest& q) {
-  const Key key{q.tokens, q.topk,   q.experts,     q.ep, q.power_law_exponent,
-                q.group,  q.remote, q.count_tokens};
+  const Key key{q.tokens, q.topk, q.experts, q.ep, q.power_law_exponent, q.group, q.remote};
   const auto [at, fresh] = routed_.try_emplace(key);
   if (!fresh) return at->second;
   if (q.power_law_exponent <= 0) return at->second = route_balanced(q);

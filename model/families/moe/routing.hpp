@@ -45,15 +45,13 @@ struct RoutingRequest {
   double power_law_exponent = 0;      // 0 = balanced
   GroupLimit group = {};
   RemotePairs remote = RemotePairs::dropped;
-  // Count tokens_seen: a sort more a draw. first_expert needs it.
-  bool count_tokens = false;
 };
 
 // Means over draws where the law is random, hence not whole.
 struct MoeRouting {
   double active_experts = 0;  // local experts with at least one row
   double rows = 0;            // rows the local experts compute
-  double tokens_seen = 0;     // with at least one local expert; all tokens where not counted
+  double tokens_seen = 0;     // with at least one local expert; all tokens where nothing needs it
   std::array<double, kMoeTileRows.size()> tiles{};  // sum over experts of ceil(rows / height)
 
   double tiles_of(int tile_rows) const;  // tile_rows is one of kMoeTileRows
@@ -70,7 +68,7 @@ class MoeRouter {
   const MoeRouting& route(const RoutingRequest& request);
 
  private:
-  using Key = std::tuple<std::int64_t, int, int, int, double, GroupLimit, RemotePairs, bool>;
+  using Key = std::tuple<std::int64_t, int, int, int, double, GroupLimit, RemotePairs>;
   using ShareKey = std::tuple<std::int64_t, int, int, double>;
   std::map<Key, MoeRouting> routed_;
   std::map<ShareKey, std::vector<std::vector<double>>> shares_;  // one entry a draw

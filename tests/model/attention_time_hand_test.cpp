@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decode attention on an invented chip, by hand.
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "model/families/attention/attention_time.hpp"
+#include "model/families/attention/replay_tick.hpp"
+#include "tests/catch.hpp"
+#include "tests/model/attention_time_chip.hpp"
+
+using namespace smtwin;
+using test::attention_hopper_chip;
+using test::attention_sm120_chip;
+
+namespace {
+
+// Values of a model by name; every constant has to be named.
+std::vector<double> values_of(const AttentionTimeModel& model,
+                              const std::map<std::string, double>& named) {
+  std::vector<double> values;
+  for (const ConstantSpec& c : model.constants()) values.push_back(named.at(c.name));
+  CHECK(values.size() == named.size());
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("FlashAttention 2: one round of CTAs over a warm cache", "[unit]") {
+  const AttentionTimeModel model(attention_sm120_chip(),
+                                 {.library = AttentionLibrary::flash_attention2});
+  const std::vector<double> v = values_of(model, {{"dram_rate", 1e12},
+                                                  {"fixed_time", 4e-6},
+                                                  {"activation_rate", 1e12},
+                                                  {"cta_start", 2e-6},
+                                                  {"block_time", 1e-6},
+                                                  {"cta_rate", 131072e6},
+                                                  {"combine_start", 3e-6},
+                                                  {"combine_split", 0.1e-6},
+                                                  {"copy_start", 5e-6}});
+  // 20 sequences x 4 heads = 80 CTAs of two 128-token blocks: 2 + 2 * 1 us, and 256 tokens of
+  // 512 B at 131072 B/us = 1 us: 5 us, of which 2 are exposed.
+  // KV 80 * 131072 B at 2.4 TB/s = 4.369 us; (4.369^3 + 3^3)^(1/3) = 4.7972 us.
+  // Queries, outputs, new K and V: 20 * 2 * (4 + 4) * 128 * 2 B = 81920 B = 0.082 us.
+  const AttentionShape mha{.batch = 20, .q_heads = 4, .kv_heads = 4, .kv_tokens = 256};
+  CHECK(model.seconds(mha, v, CacheState::benchmark) == Approx(10.8791e-6).epsilon(1e-5));
+  // Cold: 10.486 us from DRAM, norm 10.567, ramp 1.0486.
+  CHECK(model.seconds(mha, v, CacheState::cold) == Approx(17.6975e-6).epsilon(1e-4));
+  CHECK(model.parts(mha, v, CacheState::cold).regime() == Regime::dram);
+
+  // Grouped heads are packed: 2 rows of CTAs, 40 < 0.8 * 200 slots, so KV splits. 2 blocks, 2
+  // splits: 80 CTAs of one block, 2 + 1 + 0.5 us. The copies cost 5 us and 4 * 20 * 8 * 128 * 2 B,
+  // partial results 20 * 8 * 128 * 2 * 8 B, activations 20 * 2 * 10 * 128 * 2 B: together
+  // 593920 B.
+  const AttentionShape gqa{.batch = 20, .q_heads = 8, .kv_heads = 2, .kv_tokens = 256};
+  const double moved = 20 * 2 * 10 * 128 * 2 + 4 * 20 * 8 * 128 * 2 + 20 * 8 * 128 * 2 * 8;
+  const double memory = 20 * 2 * 256 * 512 / 2.4e12;
+  CHECK(model.seconds(gqa, v, CacheState::benchmark) ==
+        Approx(4e-6 + 5e-6 + 3.2e-6 + moved / 1e12 + 2e-6 +
+               std::cbrt(std::pow(memory, 3) + std::pow(1.5e-6, 3))));
+  CHECK(model.parts(gqa, v, CacheState::benchmark).choice == "2 KV splits");
+}
+
+TEST_CASE("FlashAttention 3: tiles in rounds, heads packed into 64 rows", "[unit]") {
+  const AttentionTimeModel model(attention_hopper_chip(),
+                                 {.library = AttentionLibrary::flash_attention3});
+  const std::vector<double> v = values_of(model, {{"dram_rate", 1e12},
+                                                  {"fixed_time", 8e-6},
+                                                  {"first_block", 3e-6},
+                                                  {"dim_power", 0.5},
+                                                  {"split_sequence", 20e-9},
+                                                  {"combine", 2e-6},
+                                                  {"narrow_window_edge", 2e-6},
+                                                  {"block_time", 1e-6}});
+  // 64 sequences x 4 KV heads = 256 tiles on 100 SMs = 3 rounds; 256 tokens are 2 blocks, of which
+  // ceil(1.1 * 512 / 100) = 6 may fall to an SM: no split. Tile 3 + 1 us, 12 us, 3 exposed.
+  // Bytes: KV 256 * 256 * 512 = 33.55 MB and 64 * 2 * 20 * 128 * 2 = 0.66 MB: 34.2 of 100 MB of L2
+  // are warm, 14.254 us at 2.4 TB/s. (14.254^3 + 9^3)^(1/3) = 15.362. 64 sequences are scanned.
+  const AttentionShape shape{.batch = 64, .q_heads = 16, .kv_heads = 4, .kv_tokens = 256};
+  CHECK(model.seconds(shape, v, CacheState::benchmark) ==
+        Approx(8e-6 + 64 * 20e-9 + 3e-6 + 15.3618e-6).epsilon(1e-4));
+  // 600 sequences: not from a graph, and 0.8 * 100 SMs are not reached by 4 heads, 2 blocks are
+  // not worth a split: the plain instance scans nothing.
+  const auto& kernel = std::get<FlashAttention3>(model.kernel());
+  AttentionShape many = shape;
+  many.batch = 600;
+  CHECK_FALSE(kernel.work(many).split_instance);
+  // A window of 128 over 256 tokens needs its left block as well.
+  AttentionShape window = shape;
+  window.window = 128;
+  CHECK(kernel.work(window).blocks == 2);
+  window.kv_tokens = 128;
+  CHECK(kernel.work(window).blocks == 1);
+}
+
+TEST_CASE("TensorRT-LLM picks its kernel by heads, format and chip", "[unit]") {
+  using Kernel = TrtllmDecode::Kernel;
+  const AttentionFamily bf16{AttentionLibrary::trtllm, AttentionFramework::trtllm, false};
+  const AttentionFamily fp8{AttentionLibrary::trtllm, AttentionFramework::trtllm, true};
+  const TrtllmDecode sm120(attention_sm120_chip(), bf16), sm120_fp8(attention_sm120_chip(), fp8);
+  const TrtllmDecode hopper_fp8(attention_hopper_chip(), fp8);
+  AttentionShape s{.batch = 32, .q_heads = 8, .kv_heads = 1, .kv_tokens = 1024};
+  CHECK(sm120.kernel(s) == Kernel::xqa);
+  CHECK(hopper_fp8.kernel(s) == Kernel::gmma);
+  s.head_dim = 64;
+  CHECK(hopper_fp8.kernel(s) == Kernel::xqa);
+  s.q_heads = 1;
+  CHECK(sm120.kernel(s) == Kernel::mmha);
+  s.q_heads = 33;
+  CHECK(sm120.kernel(s) == Kernel::mmha);
+  // 24 CTAs are fewer than a quarter of 100 SMs: BF16 takes the masked kernel, FP8 does not.
+  s = {.batch = 24, .q_heads = 8, .kv_heads = 1, .kv_tokens = 100};
+  CHECK(sm120.kernel(s) == Kernel::mmha);
+  CHECK(sm120_fp8.kernel(s) == Kernel::xqa);
+}
+
+TEST_CASE("the warp-group kernel loads whole blocks", "[unit]") {
+  const TrtllmDecode kernel(attention_hopper_chip(),
+                            {AttentionLibrary::trtllm, AttentionFramework::trtllm, true});
+  AttentionShape s{.batch = 100, .q_heads = 8, .kv_heads = 1, .kv_tokens = 2};
+  const double two = kernel.work(s).traffic.bytes;
+  s.kv_tokens = 64;
+  CHECK(kernel.work(s).traffic.bytes == two);
+  CHECK(two == 100 * 64 * 256);
+  s.kv_tokens = 65;
+  CHECK(kernel.work(s).traffic.bytes == 2 * two);
+}
+
+TEST_CASE("vLLM's Triton segments divide the whole context, not the window", "[unit]") {
+  const TritonDecode kernel(attention_sm120_chip(),
+                            {AttentionLibrary::triton, AttentionFramework::vllm, true});
+  // 2048 tokens are 64 tiles of 32, 4 a segment: all 16 segments work.
+  AttentionShape s{.batch = 1, .q_heads = 8, .kv_heads = 1, .head_dim = 192, .kv_tokens = 2048};
+  CHECK(kernel.work(s).splits == 16);
+  CHECK(kernel.work(s).tokens == 128);
+  // The last 128 tokens are the last segment: one CTA walks them all, 16 are launched.
+  s.window = 128;
+  CHECK(kernel.work(s).splits == 1);
+  CHECK(kernel.work(s).tokens == 128);
+  CHECK(kernel.work(s).launched == 16);
+  // 129 sequences and heads fill the GPU: no segments.
+  s = {.batch = 129, .q_heads = 8, .kv_heads = 1, .head_dim = 192, .kv_tokens = 2048};
+  CHECK(kernel.work(s).splits == 1);
+  CHECK(kernel.work(s).tokens == 2048);
+  CHECK(kernel.work(s).launched == 129);
+}
+
+TEST_CASE("half lines of the second head are read again when its CTA comes late", "[unit]") {
+  const FlashInferDecode kernel(attention_sm120_chip(),
+                                {AttentionLibrary::flashinfer, AttentionFramework::vllm, true});
+  AttentionShape s{.batch = 50, .q_heads = 8, .kv_heads = 2, .head_dim = 64, .kv_tokens = 512};
+  CHECK(kernel.work(s).traffic.dram_reads == 1.25);  // 50 of the 200 CTAs that run at once
+  s.batch = 1000;
+  CHECK(kernel.work(s).traffic.dram_reads == 2);
+  s.head_dim = 128;  // a token of a head is a line
+  CHECK(kernel.work(s).traffic.dram_reads == 1);
+  s.head_dim = 64;
+  s.kv_heads = 1;  // the other half is the next token
+  CHECK(kernel.work(s).traffic.dram_reads == 1);
+}
+
+TEST_CASE("a replay is warm until its footprint exceeds the L2", "[unit]") {
+  CHECK(replayed_traffic(1, 100e6, attention_sm120_chip()).cold == 0);
+  CHECK(replayed_traffic(1, 106e6, attention_sm120_chip()).cold == Approx(0.5));
+  CHECK(replayed_traffic(1, 112e6, attention_sm120_chip()).cold == Approx(1));
+  // Hopper's halves cache for themselves.
+  CHECK(replayed_traffic(1, 53e6, attention_hopper_chip()).cold == 0);
+  CHECK(replayed_traffic(1, 80e6, attention_hopper_chip()).cold == Approx(1));
+}
+
+TEST_CASE("readings lie on the replay grid", "[unit]") {
+  // Phase 0.2, tick 2: 0.2, 2.2, 4.2, ...; 3 us is read as 4.2.
+  CHECK(replay_reading_s(3e-6, 2e-6, 0.2e-6) == Approx(4.2e-6).epsilon(1e-3));
+  CHECK(replay_reading_s(5.1e-6, 2e-6, 0.2e-6) == Approx(6.2e-6).epsilon(1e-3));
+  CHECK(replay_reading_s(3e-6, 0, 0) == 3e-6);
+  // On the edge half of the replays take the next tick.
+  CHECK(replay_reading_s(4.2e-6, 2e-6, 0.2e-6) == Approx(5.2e-6));
+  // The smooth reading rises all the way.
+  double before = 0;
+  for (double s = 3e-6; s < 7e-6; s += 0.05e-6) {
+    const double now = smooth_replay_reading_s(s, 2e-6, 0.2e-6);
+    CHECK(now > before);
+    before = now;
+  }
+}

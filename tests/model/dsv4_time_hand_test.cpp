@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "arch/error.hpp"
+#include "model/families/mla/dsv4_time.hpp"
+#include "tests/catch.hpp"
+#include "tests/model/mla_time_chip.hpp"
+
+using namespace smtwin;
+using test::mla_chip;
+using test::mla_priors;
+using test::mla_values;
+
+namespace {
+
+TimingGpu chip(int major, double sm_count) {
+  TimingGpu g = mla_chip(major);
+  g.sm_count = sm_count;
+  return g;
+}
+
+}  // namespace
+
+TEST_CASE("CSA reads the window and the top-k, and indexes all entries", "[unit]") {
+  // Flash, 8192 tokens: C = 2048 entries, 512 + 128 are read: 10 blocks of 64. 20 sequences of 64
+  // heads on 10 SMs: 2 tiles an SM, 20 blocks of 1 us. Index: 20 * 2048 * 1 ns = 40.96 us.
+  // C - 512 = 1536 > 512: the whole selection, 2 rounds of 7 us.
+  const Dsv4TimeModel model(chip(9, 10), Dsv4Framework::sglang, true, ProjectionType::bf16);
+  const Dsv4Shape s{.batch = 20, .heads = 64, .kv_tokens = 8192, .dims = dsv4_flash_dims()};
+  const auto w = model.work(s);
+  CHECK(w.blocks == 10);
+  CHECK(w.tiles_per_sm == 2);
+  CHECK(w.selections == 2);
+  const auto v = mla_values(model.constants(),
+                            {{"block_time", 1e-6}, {"index_time", 1e-9}, {"select_time", 7e-6}});
+  const auto free = mla_values(model.constants(), {});
+  CHECK(model.seconds(s, v, CacheState::benchmark) -
+            model.seconds(s, free, CacheState::benchmark) ==
+        Approx((20 + 40.96 + 14) * 1e-6));
+}
+
+TEST_CASE("the selection starts beyond the model's own top-k", "[unit]") {
+  const Dsv4TimeModel model(chip(9, 10), Dsv4Framework::sglang, true, ProjectionType::bf16);
+  const auto selections = [&](double tokens, const Dsv4Dims& dims) {
+    return model.work({.batch = 1, .heads = 64, .kv_tokens = tokens, .dims = dims}).selections;
+  };
+  CHECK(selections(2048, dsv4_flash_dims()) == 0);    // C = 512
+  CHECK(selections(3072, dsv4_flash_dims()) == 0.5);  // C = 768
+  CHECK(selections(4096, dsv4_flash_dims()) == 1);
+  CHECK(selections(4096, dsv4_pro_dims()) == 0);      // C = 1024 = top-k
+  CHECK(selections(131072, dsv4_flash_dims()) == 0);  // C = 32768: another kernel
+}
+
+TEST_CASE("HCA reads every compressed entry, split over idle SMs", "[unit]") {
+  // 65536 tokens: C = 512, + 128: 10 blocks. 2 sequences of 128 heads = 4 tiles on 10 SMs: 2.5
+  // splits, the busiest has 4 blocks: 3 + 4 * 2 = 11 us.
+  const Dsv4TimeModel model(chip(9, 10), Dsv4Framework::vllm, false, ProjectionType::bf16);
+  const Dsv4Shape s{.batch = 2, .heads = 128, .kv_tokens = 65536, .dims = dsv4_pro_dims()};
+  CHECK(model.work(s).blocks == 10);
+  CHECK(model.work(s).split_blocks == 4);
+  const auto v = mla_values(model.constants(), {{"start_time", 3e-6}, {"block_time", 2e-6}});
+  const auto free = mla_values(model.constants(), {});
+  CHECK(model.seconds(s, v, CacheState::benchmark) -
+            model.seconds(s, free, CacheState::benchmark) ==
+        Approx(11e-6));
+}
+
+TEST_CASE("the fallback's HCA runs 64 CTAs a sequence in whole rounds", "[unit]") {
+  // 188 SMs: 4 sequences are 256 CTAs = 2 rounds, 8 are 512 = 3, 64 are 4096 = 22.
+  const Dsv4FallbackTimeModel model(chip(12, 188), false, ProjectionType::bf16);
+  const auto rounds = [&](double batch) {
+    return model.work({.batch = batch, .heads = 8, .kv_tokens = 1}).rounds;
+  };
+  CHECK(rounds(1) == 1);
+  CHECK(rounds(4) == 2);
+  CHECK(rounds(8) == 3);
+  CHECK(rounds(64) == 22);
+}
+
+TEST_CASE("the fallback's CSA runs sequence by sequence", "[unit]") {
+  // 4 sequences of 0.6 ms, 2 doublings of 50 us, 0.1 ms fixed; weights at 1e30 B/s are free.
+  const Dsv4FallbackTimeModel model(chip(12, 188), true, ProjectionType::bf16);
+  const auto v =
+      mla_values(model.constants(),
+                 {{"fixed_time", 100e-6}, {"sequence_time", 600e-6}, {"small_batch_time", 50e-6}});
+  const auto w = model.work({.batch = 4, .heads = 64, .kv_tokens = 4});
+  CHECK(model.time(w, v, CacheState::benchmark).seconds == Approx(2.6e-3));
+}
+
+TEST_CASE("the sparse kernels are not offered for other GPUs", "[unit]") {
+  CHECK_THROWS_AS(Dsv4TimeModel(chip(12, 188), Dsv4Framework::sglang, true, ProjectionType::bf16),
+                  DataError);
+}
+
+TEST_CASE("DeepSeek-V4 modules: cold is never faster, all constants slow the module",
+          "[property]") {
+  for (const bool csa : {true, false}) {
+    const Dsv4TimeModel model(chip(9, 132), Dsv4Framework::vllm, csa, ProjectionType::fp8_block);
+    const auto v = mla_priors(model.constants());
+    CHECK(model.constants().size() <= 16);
+    for (const double tokens : {1.0, 5000.0, 1e6}) {
+      const Dsv4Shape s{.batch = 8, .heads = 64, .kv_tokens = tokens, .dims = dsv4_pro_dims()};
+      CHECK(model.seconds(s, v, CacheState::cold) >= model.seconds(s, v, CacheState::benchmark));
+      for (std::size_t c = 0; c < v.size(); ++c) {
+        auto slower = v;
+        slower[c] *= model.constants()[c].unit == "s" ? 1.1 : 0.9;
+        INFO(model.constants()[c].name);
+        CHECK(model.seconds(s, slower, CacheState::cold) >=
+              model.seconds(s, v, CacheState::cold) * (1 - 1e-12));
+      }
+    }
+  }
+}
