@@ -48,8 +48,9 @@ std::string_view short_name(OpGroup group) {
       return "small";
     case OpGroup::collectives:
       return "comm";
-    case OpGroup::router:
     case OpGroup::experts:
+      return "moe";
+    case OpGroup::router:
     case OpGroup::lm_head:
     case OpGroup::sampler:
     case OpGroup::host:
@@ -154,8 +155,9 @@ void print_decode(std::ostream& out, const DecodeAnswer& a) {
   print_rows(out, a);
   out << '\n';
   print_wrapped(out, "columns",
-                "weights and KV tok(ens) of one GPU; batch = sequences of a replica; proj = "
-                "projections of attention, comm = collectives, small = norms, RoPE, cache writes, "
+                "weights and KV tok(ens) of one GPU; batch = sequences of a replica; moe = "
+                "experts, proj = projections of attention, comm = collectives, small = norms, "
+                "RoPE, cache writes, "
                 "quantization, activations");
   const MemoryOptions& memory = a.request.memory;
   print_wrapped(out, "memory",

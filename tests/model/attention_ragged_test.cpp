@@ -63,6 +63,7 @@ TEST_CASE("equal contexts are a uniform batch", "[property]") {
     AttentionShape shape{.batch = 30, .q_heads = 32, .kv_heads = 8, .kv_tokens = 777};
     CHECK(model.ragged_s(std::vector<double>(30, 777), shape, v, CacheState::cold) ==
           model.seconds(shape, v, CacheState::cold));
+    CHECK(model.ragged_s({}, shape, v, CacheState::cold) == 0);
   }
 }
 

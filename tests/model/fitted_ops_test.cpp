@@ -153,7 +153,7 @@ TEST_CASE("what an expert layer's family times is not counted again", "[property
 
 TEST_CASE("a pinned parameter scales the fitted time as the kernel model says", "[property]") {
   const GpuSpec gpu = find_gpu(kServer);
-  const KernelSettings pins{{"triton_gemm", {{"num_stages", 1}}}};
+  const KernelSettings pins{{"triton_gemm", {{"block_m", 128}, {"block_n", 128}}}};
   OpTimer pinned(gpu, pins, fitted_on(gpu)), fitted(gpu, {}, fitted_on(gpu));
   OpTimer pinned_model(gpu, pins), model(gpu, {});
   const OpSeconds a = find(step_of(llama_8b(), gpu, 8, pinned), "qkv")->time;

@@ -111,6 +111,18 @@ TEST_CASE("rows of other ranks cost CTAs that write zeros", "[unit]") {
   CHECK(with - none == Approx(1.28e-6));
 }
 
+TEST_CASE("SGLang sums nothing when a token has one expert", "[unit]") {
+  // 128 pairs on 4 experts, hidden 1024, width 512, gated. T' h 2 + R i 10 + P (4 i + 4 h or 2 h):
+  // one expert a token, T' = 128: 262,144 + 655,360 + 128 x (2048 + 2048) = 1,441,792 B;
+  // two, T' = 64:                 131,072 + 655,360 + 128 x (2048 + 4096) = 1,572,864 B.
+  const MoeTimeModel model(plain_chip(),
+                           {MoeFramework::sglang, MoeKernel::triton_sglang, MoeDtype::bf16});
+  MoeShape shape{.tokens = 128, .topk = 1, .experts = 4, .hidden = 1024, .inter = 512};
+  CHECK(model.prepare(shape, even_routing(4, 32)).row_bytes == 1441792);
+  shape.tokens = 64, shape.topk = 2;
+  CHECK(model.prepare(shape, even_routing(4, 32)).row_bytes == 1572864);
+}
+
 TEST_CASE("empty rows of Hopper's default tactic cost extra", "[unit]") {
   // FP8 tile 128 x 16 x 128. One expert, N = 2 x 512 / 16 = 64 CTAs on 100 SMs, K 1024. With 32
   // rows 96 of 128 are empty: 96 x 1024 B a CTA. At 1 GB/s and factor 1 that is 98.304 us more

@@ -20,6 +20,7 @@ namespace {
 constexpr double kBetweenFamilies = 0.03;
 // Fewest rows from which a regime gets a spread of its own.
 constexpr std::size_t kRowsForSpread = 60;
+constexpr double kMostWidening = 2;
 
 FamilyFitOptions fit_options(const CalibrateOptions& options,
                              const std::vector<FixedConstant>& fixed) {
@@ -84,11 +85,30 @@ void set_intervals(FamilyCalibration& out, const FamilyRows& family, const Famil
     score[i] = residual[i] / std::sqrt(spread * spread + variance[i]);
   }
   if (n < kRowsForSpread) return;
-  out.low_score = quantile(score, 0.05);
-  out.high_score = quantile(score, 0.95);
-  std::size_t inside = 0;
-  for (const double s : score) inside += s >= out.low_score && s <= out.high_score;
-  out.unseen.interval_coverage = static_cast<double>(inside) / static_cast<double>(n);
+  // Percentiles of the other parts, so that no row helps to make the interval it is held to.
+  std::vector<TimeInterval> others(static_cast<std::size_t>(check.folds));
+  for (int fold = 0; fold < check.folds; ++fold) {
+    std::vector<double> scores;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (check.fold[i] != fold) scores.push_back(score[i]);
+    }
+    others[static_cast<std::size_t>(fold)] = {quantile(scores, 0.05), quantile(scores, 0.95)};
+  }
+  const auto coverage = [&](double widening) {
+    std::size_t inside = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const TimeInterval& of = others[static_cast<std::size_t>(check.fold[i])];
+      inside += score[i] >= widening * of.low_s && score[i] <= widening * of.high_s;
+    }
+    return static_cast<double>(inside) / static_cast<double>(n);
+  };
+  out.unseen.interval_coverage = coverage(1);
+  // Shapes differ more from each other than rows do: widen until shapes that made no percentile are
+  // held to 90 %.
+  double widening = 1;
+  while (widening < kMostWidening && coverage(widening) < 0.9) widening += 0.01;
+  out.low_score = widening * quantile(score, 0.05);
+  out.high_score = widening * quantile(score, 0.95);
 }
 
 // What families turned out to be off by before any of their rows was fitted; as many points from

@@ -154,6 +154,7 @@ CrossValidation cross_validate(const MeasuredFamily& family, std::span<const std
   result.folds = folds;
   result.log_error.resize(rows.size());
   result.predicted_s.resize(rows.size());
+  for (const std::size_t i : rows) result.fold.push_back(fold_of[family.shape[i]]);
   for (int fold = 0; fold < folds; ++fold) {
     std::vector<std::size_t> train;
     for (const std::size_t i : rows) {

@@ -54,6 +54,7 @@ FamilyFit fit_family(const MeasuredFamily& family, std::span<const std::size_t> 
 struct CrossValidation {
   std::vector<double> log_error;  // one a row of `rows`
   std::vector<double> predicted_s;
+  std::vector<int> fold;  // that left the row out
   int folds = 0;
 };
 CrossValidation cross_validate(const MeasuredFamily& family, std::span<const std::size_t> rows,

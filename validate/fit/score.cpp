@@ -30,6 +30,7 @@ void score_family(const FamilyRows& family, const FamilyConstants& constants, st
     s.regime = parts.regime();
     s.predicted_s = parts.seconds;
     s.interval = {s.predicted_s, s.predicted_s};
+    if (constants.unmeasured) s.interval = constants.unmeasured->around(s.predicted_s);
     const std::vector<double> g = sensitivities(problem, i, constants.values);
     for (std::size_t j = 0; j < g.size() && j < s.constants.size(); ++j) {
       s.constants[j] = std::fabs(g[j]) > kNoPart;
@@ -72,6 +73,7 @@ FamilyConstants constants_of(const FamilyRows& family, const CalibrationProfile*
   const std::vector<ConstantSpec>& specs = family.problem->constants();
   out.calibration = profile ? profile->find(family.identity.key()) : nullptr;
   if (out.calibration == nullptr) {
+    if (profile) out.unmeasured = profile->unmeasured;
     for (const ConstantSpec& spec : specs) out.values.push_back(spec.prior);
     return out;
   }

@@ -6,6 +6,7 @@
 #include <bitset>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,7 @@ struct FamilyConstants {
   std::vector<double> values;                      // in the order of the problem's constants
   const FamilyCalibration* calibration = nullptr;  // null: priors
   double transfer_sd = 0;
+  std::optional<UnmeasuredErrors> unmeasured;  // a profile that lacks this family
   Provenance provenance = Provenance::assumed;
 };
 FamilyConstants constants_of(const FamilyRows& family, const CalibrationProfile* profile);

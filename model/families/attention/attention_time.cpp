@@ -82,6 +82,7 @@ double AttentionTimeModel::smooth_reading_s(double kernel_seconds) const {
 
 double AttentionTimeModel::ragged_s(std::span<const double> kv_tokens, const AttentionShape& shape,
                                     std::span<const double> values, CacheState cache) const {
+  if (kv_tokens.empty()) return 0;
   const double total = std::accumulate(kv_tokens.begin(), kv_tokens.end(), 0.0);
   AttentionShape uniform = shape;
   uniform.batch = static_cast<double>(kv_tokens.size());

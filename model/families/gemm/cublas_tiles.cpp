@@ -30,7 +30,7 @@ struct TileLists {
 
   explicit TileLists(const TileGrid& grid) {
     for (std::size_t i = 0; i < lists.size(); ++i) {
-      if (grid.gemv && i % 2 == 1) lists[i].push_back(kGemv);  // not for batched products
+      if (grid.gemv && i == 1) lists[i].push_back(kGemv);  // bf16, not batched
       const double block_k = i >= 2 ? 128 : 64;
       for (const double m : grid.block_m) {
         for (const double n : grid.block_n) {

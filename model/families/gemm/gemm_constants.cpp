@@ -64,7 +64,7 @@ double operation_prior_s(const GemmImplementation& g, const TimingGpu& gpu) {
     case GemmDtype::bf16:
       return gpu.hopper() ? 2.6e-6 : 1.5e-6;
     case GemmDtype::fp8:  // TensorRT-LLM finds the scale first
-      return g.framework == ServingFramework::trtllm ? 8.7e-6 : 4.4e-6;
+      return g.framework == ServingFramework::trtllm ? 10.5e-6 : 4.4e-6;
     case GemmDtype::fp8_block:
       return 4.0e-6;
     case GemmDtype::nvfp4:
@@ -105,6 +105,8 @@ GemmConstantList::GemmConstantList(const GemmImplementation& g, const TimingGpu&
   const bool hopper = gpu.hopper();
   const bool block = g.dtype == GemmDtype::fp8_block;
   const bool trtllm = g.framework == ServingFramework::trtllm;
+  const bool vllm_fp8 = g.framework == ServingFramework::vllm && g.dtype == GemmDtype::fp8;
+  const bool row_walk = g.rows_in_turn;
   // Rows timed from the host show little of the kernel.
   const bool visible = !g.host_timed;
 
@@ -126,7 +128,7 @@ GemmConstantList::GemmConstantList(const GemmImplementation& g, const TimingGpu&
     // One L2 round trip a step; a bf16 step holds 64 elements.
     const double steps = g.dtype == GemmDtype::bf16 ? 2 : 1;
     const double per_128 = gpu.l2_latency_s * steps * (hopper ? kHopperStepOverlap : 1);
-    fit_if(visible && (hopper || !cublas), &C::step_s,
+    fit_if(visible && !g.batched && (hopper ? true : block || vllm_fp8), &C::step_s,
            removable(
                spec("step_time", "s", "shortest time of 128 elements of K in a CTA", per_128, 0.7),
                0));
@@ -148,12 +150,12 @@ GemmConstantList::GemmConstantList(const GemmImplementation& g, const TimingGpu&
          removable(spec("tile_time", "s", "prologue or epilogue of a tile of 128x128 outputs",
                         (cublas && hopper ? 1.0 : 2.0) * gpu.dram_latency_s, 0.8),
                    0));
-  fit_if(visible && (g.batched || !hopper), &C::l2_bytes_per_s,
+  fit_if(visible && !(row_walk && g.batched) && (g.batched || !hopper), &C::l2_bytes_per_s,
          removable(
              spec("l2_rate", "B/s", "L2 to all SMs", chip.l2_bytes_per_clock * chip_clock, 0.4, 8),
              kNoLimit));
   if (g.sm_l2_rate) {
-    fit_if(!hopper, &C::sm_l2_bytes_per_s,
+    fit_if(!hopper && (vllm_fp8 || g.dtype == GemmDtype::bf16), &C::sm_l2_bytes_per_s,
            removable(spec("sm_l2_rate", "B/s", "L2 to one SM",
                           chip.sm_l2_bytes_per_clock * gpu.clock_hz, 0.4),
                      kNoLimit));
@@ -179,13 +181,11 @@ GemmConstantList::GemmConstantList(const GemmImplementation& g, const TimingGpu&
                                   0));
   }
   if (g.padded_rows) {
-    const bool seen = !block || hopper;
-    fit_if(visible && seen, &C::padded_rows_per_s,
+    fit_if(visible, &C::padded_rows_per_s,
            removable(spec("padded_row_rate", "row/s", "rows beyond M, once per K step", 14e9, 0.4),
                      kNoLimit));
   }
   if (g.quantizes()) {
-    const bool row_walk = trtllm && !hopper && (block || g.batched);
     fit_if(!row_walk && (visible || g.library == "DeepGEMM"), &C::quant_bytes_per_s,
            removable(spec("quant_rate", "B/s", "activation quantization, bytes read and written",
                           7 * chip_clock, 0.7),

@@ -50,7 +50,7 @@ void use_cublas(GemmImplementation& g, const TimingGpu& gpu) {
   g.split_k = !g.batched;
   if (gpu.hopper()) g.most_split_rounds = 4;
   g.cold_step_latency = gpu.hopper();
-  g.sm_l2_rate = !(gpu.hopper() && g.dtype == GemmDtype::fp8);
+  g.sm_l2_rate = g.dtype == GemmDtype::bf16;
 }
 
 void use_cutlass_fp8(GemmImplementation& g, const TimingGpu& gpu) {
@@ -61,15 +61,15 @@ void use_cutlass_fp8(GemmImplementation& g, const TimingGpu& gpu) {
   } else {
     g.rule = vllm ? vllm_fp8_tile_sm120 : sglang_fp8_tile_sm120;
   }
-  g.cold_step_latency = gpu.hopper();
-  g.sm_l2_rate = !gpu.hopper();
-  g.padded_rows = true;
-  g.power_limit = gpu.hopper();
+  g.cold_step_latency = gpu.hopper() && !vllm;
+  g.sm_l2_rate = !gpu.hopper() && vllm;
+  g.padded_rows = gpu.hopper() || !vllm;
+  g.power_limit = gpu.hopper() && !vllm;  // vLLM's collector leaves the weights unfilled
   g.overlap_norm = gpu.hopper() ? 2 : 4;
 }
 
 void use_fp8_block(GemmImplementation& g, const TimingGpu& gpu, const std::string& source) {
-  g.padded_rows = true;
+  g.padded_rows = gpu.hopper();
   g.sm_l2_rate = false;
   g.cold_step_latency = false;
   g.overlap_norm = gpu.hopper() ? 2 : 4;
@@ -78,7 +78,7 @@ void use_fp8_block(GemmImplementation& g, const TimingGpu& gpu, const std::strin
     g.library = "block-scaled FP8";
     g.rule = trtllm_fp8_block_tile_sm120;
     g.loaded_step_latency = true;
-    g.cold_rows_wait = true;
+    g.rows_in_turn = true;
   } else if (g.framework == ServingFramework::trtllm || contains(source, "flashinfer")) {
     g.library = "first DeepGEMM, swapped below 32 rows";
     g.rule = trtllm_fp8_block_tile_sm90;
@@ -119,7 +119,7 @@ GemmImplementation gemm_implementation(std::string_view framework, std::string_v
   switch (g.dtype) {
     case GemmDtype::bf16:
       use_cublas(g, gpu);
-      g.power_limit = true;
+      g.power_limit = gpu.hopper() || g.framework != ServingFramework::vllm;
       break;
     case GemmDtype::fp8:
       if (trtllm) {
@@ -153,6 +153,7 @@ GemmImplementation mla_bmm_implementation(std::string_view framework,
   g.dtype = gemm_dtype(dtype);
   g.batched = true;
   use_cublas(g, gpu);
+  g.step_latency = gpu.sm120();
   g.cold_step_latency = false;
   g.sm_l2_rate = true;
   if (g.framework == ServingFramework::sglang && g.quantizes()) g.quant_passes = 2;
@@ -163,7 +164,7 @@ GemmImplementation mla_bmm_implementation(std::string_view framework,
       g.library = "block-scaled FP8";
       g.rule = trtllm_fp8_block_tile_sm120;
       g.loaded_step_latency = true;
-      g.cold_rows_wait = true;
+      g.rows_in_turn = true;
     } else {
       g.library = "first DeepGEMM, batched";
       g.rule = trtllm_fp8_block_bmm_tile_sm90;

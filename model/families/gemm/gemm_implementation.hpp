@@ -35,8 +35,8 @@ struct GemmImplementation {
   // That kernel handles a row's heads together: its row-bound time counts tokens, not tokens x
   // heads.
   bool quantizes_whole_tokens = false;
-  // It walks over rows one after another, so a row from DRAM takes longer.
-  bool cold_rows_wait = false;
+  // It takes rows one after another, so a row from DRAM or of several blocks takes longer.
+  bool rows_in_turn = false;
 
   // Effects of this kernel; the others are absent from its constants.
   bool step_latency = true;          // time of a dependent K step

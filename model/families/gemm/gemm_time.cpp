@@ -13,8 +13,10 @@ namespace {
 constexpr double kStepElements = 128;       // to which step_s refers
 constexpr double kPowerLimitTime = 1.5e-3;  // a kernel this long feels half of the power limit
 constexpr double kPartialSumBytes = 4;
-constexpr double kLoadedShareOfSms = 0.1;   // half way from step_s to loaded_step_s
-constexpr double kColdRowWait = 0.4;        // quantizing rows one after another from DRAM
+constexpr double kLoadedShareOfSms = 0.1;  // half way from step_s to loaded_step_s
+constexpr double kColdRowWait = 0.4;       // quantizing rows one after another from DRAM
+constexpr double kQuantBlock = 128;
+constexpr double kOneBlockRow = 0.8;  // a row of a single block has no second load to wait for
 constexpr double kGemvRowsInTileLoads = 4;  // a tile's loads against a dot product's
 constexpr double kLargeTileOutputs = 128 * 192;
 constexpr double kTileOutputs = 128 * 128;  // to which tile_s refers
@@ -140,7 +142,11 @@ double GemmTimeModel::gemm_seconds(const GemmPoint& p, const Bounds& b,
 
 double GemmTimeModel::quantization_seconds(const GemmPoint& p, const GemmConstants& c) const {
   if (p.quant_bytes <= 0) return 0;
-  const double wait = implementation_.cold_rows_wait ? 1 + kColdRowWait * p.source_miss : 1;
+  double wait = 1;
+  if (implementation_.rows_in_turn) {
+    wait += kColdRowWait * p.source_miss;
+    if (p.shape.k <= kQuantBlock) wait *= kOneBlockRow;
+  }
   const double rows = c.quant_row_s * p.quant_rows * wait;
   const double bytes =
       std::max(p.quant_bytes / c.quant_bytes_per_s, p.quant_dram_bytes / c.dram_bytes_per_s);
@@ -210,7 +216,7 @@ TimeParts GemmTimeModel::parts(const GemmPoint& p, const GemmConstants& c) const
                           : implementation_.candidates[static_cast<std::size_t>(pick)];
   const Bounds b = bounds(p, t, c);
   out.choice = to_string(t);
-  out[Regime::launch] = c.op_s + c.quant_row_s * p.quant_rows;
+  out[Regime::launch] = c.op_s + quantization_seconds(p, c);
   out[Regime::latency] = b.step + b.tiles;
   out[Regime::l2] = std::max(b.l2, b.sm);
   out[Regime::dram] = b.dram;

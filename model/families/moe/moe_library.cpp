@@ -12,6 +12,13 @@ bool is(const MoeShape& s, double hidden, double inter, double topk, double expe
   return s.hidden == hidden && s.inter == inter && s.topk == topk && s.experts == experts;
 }
 
+// SGLang's Triton kernel can be timed without the framework's expert-parallel layer; then only
+// tokens with a local pair are there. Seen in the rows of three geometries.
+bool is_bare_kernel(const MoeImplementation& how, const MoeShape& s) {
+  if (how.kernel != MoeKernel::triton_sglang || how.dtype == MoeDtype::mxfp4) return false;
+  return is(s, 2816, 704, 8, 128) || is(s, 4096, 14336, 2, 8) || is(s, 6144, 16384, 2, 8);
+}
+
 }  // namespace
 
 MoeFormat moe_format(const MoeImplementation& how, const TimingGpu& gpu) {
@@ -43,18 +50,13 @@ MoeFormat moe_format(const MoeImplementation& how, const TimingGpu& gpu) {
   return {};
 }
 
-bool moe_is_bare_kernel(const MoeImplementation& how, const MoeShape& s) {
-  if (how.kernel != MoeKernel::triton_sglang || how.dtype == MoeDtype::mxfp4) return false;
-  return is(s, 2816, 704, 8, 128) || is(s, 4096, 14336, 2, 8) || is(s, 6144, 16384, 2, 8);
-}
-
 RemotePairs moe_remote_pairs(const MoeImplementation& how, const MoeShape& shape) {
   const bool sglang_mxfp4_marlin = how.kernel == MoeKernel::marlin &&
                                    how.framework == MoeFramework::sglang &&
                                    how.dtype == MoeDtype::mxfp4;
   if (how.kernel == MoeKernel::triton_trtllm || sglang_mxfp4_marlin)
     return RemotePairs::last_expert;
-  return moe_is_bare_kernel(how, shape) ? RemotePairs::first_expert : RemotePairs::dropped;
+  return is_bare_kernel(how, shape) ? RemotePairs::first_expert : RemotePairs::dropped;
 }
 
 GroupLimit moe_group_limit(const MoeImplementation& how, const MoeShape& shape) {

@@ -16,11 +16,6 @@ struct MoeFormat {
 };
 MoeFormat moe_format(const MoeImplementation& how, const TimingGpu& gpu);
 
-// SGLang's Triton kernel can be timed without the framework's expert-parallel layer; then only
-// tokens with a local pair are there. Seen in the rows of three geometries (hidden/inter/topk/
-// experts 2816/704/8/128, 4096/14336/2/8, 6144/16384/2/8).
-bool moe_is_bare_kernel(const MoeImplementation& how, const MoeShape& shape);
-
 // Read from the rows; Marlin's mxfp4 path under SGLang is inferred.
 RemotePairs moe_remote_pairs(const MoeImplementation& how, const MoeShape& shape);
 

@@ -24,9 +24,8 @@ Counts count_ctas(const MoeImplementation& how, double ctas, double sms, double 
   const double per_sm = ctas / sms, in_rounds = ctas / (sms * resident);
   if (how.kernel == MoeKernel::marlin) return {std::max(per_sm, 1.0), std::max(per_sm, 1.0)};
   if (!how.triton()) return {std::ceil(per_sm), std::ceil(in_rounds)};
-  return {per_sm < 2 ? std::ceil(per_sm) : per_sm + 0.5, in_rounds <= 1  ? 1
-                                                         : in_rounds < 3 ? std::ceil(in_rounds)
-                                                                         : in_rounds + 0.5};
+  const double refilled = in_rounds < 3 ? std::ceil(in_rounds) : in_rounds + 0.5;
+  return {per_sm < 2 ? std::ceil(per_sm) : per_sm + 0.5, std::max(refilled, 1.0)};
 }
 
 class Counter {
@@ -92,17 +91,19 @@ class Counter {
 // projections, a bytes of an activation.
 //   CUTLASS   R (h (2 + a) + i (4 g + a) + 4 h)
 //   Marlin    R h (2 + a) + max(R, P) (i (4 g + a) + 4 h): activation and sum run over all pairs
-//   Triton    T' h (2 + z) + R i (4 g + 2) + P (2 g i + 4 h + z i), z = 3 for block-scaled FP8
-//   (read
-//             BF16, write FP8); TensorRT-LLM's widens in the kernel and zeroes a buffer: + P 2 g i
+//   Triton    T' h (2 + z) + R i (4 g + 2) + P (2 g i + 4 h + z i)
+// z = 3 for block-scaled FP8 (read BF16, write FP8). TensorRT-LLM's Triton path widens in the
+// kernel (z = 0) and zeroes a buffer: + P 2 g i. With k = 1 SGLang writes straight to the output
+// and sums nothing: P 2 h.
 double row_bytes(const MoeImplementation& how, const MoeShape& s, const MoeRouting& r,
                  double tokens, double pairs, double activation_bytes) {
   const double h = s.hidden, i = s.inter_per_rank(), g = s.gated ? 2 : 1, a = activation_bytes;
   if (how.triton()) {
     const bool trtllm = how.kernel == MoeKernel::triton_trtllm;
     const double z = how.dtype == MoeDtype::fp8_block && !trtllm ? 3 : 0;
+    const double summed = s.topk == 1 && how.kernel == MoeKernel::triton_sglang ? 2 : 4;
     return tokens * h * (2 + z) + r.rows * i * (4 * g + 2) +
-           pairs * (2 * g * i + 4 * h + z * i + (trtllm ? 2 * g * i : 0));
+           pairs * (2 * g * i + summed * h + z * i + (trtllm ? 2 * g * i : 0));
   }
   const double moved = how.kernel == MoeKernel::marlin ? std::max(pairs, r.rows) : r.rows;
   return r.rows * h * (2 + a) + moved * (i * (4 * g + a) + 4 * h);
@@ -133,9 +134,10 @@ MoeWork moe_work(const MoeImplementation& how, const TimingGpu& gpu, const MoeSh
   MoeWork w;
   w.shape = shape;
   w.active_experts = routing.active_experts;
-  const bool bare = moe_is_bare_kernel(how, shape);
-  const double tokens = bare && shape.ep > 1 ? routing.tokens_seen : shape.tokens;
-  const bool all_computed = how.kernel == MoeKernel::triton_trtllm || bare;
+  // Tokens without a local expert had left before the kernel was timed.
+  const bool left = routing.remote == RemotePairs::first_expert;
+  const double tokens = left && shape.ep > 1 ? routing.tokens_seen : shape.tokens;
+  const bool all_computed = how.kernel == MoeKernel::triton_trtllm || left;
   w.pairs = all_computed ? routing.rows : shape.tokens * shape.topk;
   w.token_elements = shape.tokens * shape.hidden;
   w.row_bytes = row_bytes(how, shape, routing, tokens, w.pairs, counter.format().activation_bytes);

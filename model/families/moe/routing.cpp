@@ -22,7 +22,9 @@ MoeRouting features(std::span<std::int64_t> local, double tokens_seen, std::int6
       local.back() += pairs - held;
     }
   }
-  return routing_of_loads(local, tokens_seen);
+  MoeRouting r = routing_of_loads(local, tokens_seen);
+  r.remote = request.remote;
+  return r;
 }
 
 // Runs of equal tokens -> features, with the group limit applied to every run.
@@ -53,6 +55,7 @@ void add(MoeRouting& sum, const MoeRouting& x, double weight) {
   sum.rows += weight * x.rows;
   sum.tokens_seen += weight * x.tokens_seen;
   for (std::size_t i = 0; i < sum.tiles.size(); ++i) sum.tiles[i] += weight * x.tiles[i];
+  sum.remote = x.remote;
 }
 
 }  // namespace

@@ -53,6 +53,7 @@ struct MoeRouting {
   double rows = 0;            // rows the local experts compute
   double tokens_seen = 0;     // with at least one local expert; all tokens where nothing needs it
   std::array<double, kMoeTileRows.size()> tiles{};  // sum over experts of ceil(rows / height)
+  RemotePairs remote = RemotePairs::dropped;        // how pairs of other ranks were counted
 
   double tiles_of(int tile_rows) const;  // tile_rows is one of kMoeTileRows
 };
