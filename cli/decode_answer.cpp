@@ -148,6 +148,22 @@ std::string collective_note(const DecodeAnswer& a, int tp) {
          format_bandwidth(t.bytes_per_s) + ", " + std::string(to_string(t.provenance));
 }
 
+// Whether some attention op of these steps runs on a kernel whose ragged batches are modelled.
+bool spread_matters(const DecodeAnswer& a) {
+  for (const DecodeRow& row : a.rows) {
+    if (!row.step) continue;
+    for (const SegmentTime& segment : row.step->segments) {
+      for (const OpTime& op : segment.ops) {
+        if (op.op.context_cv > 0 && op.time.family.find("flash_attn_fa") != std::string::npos) {
+          return true;
+        }
+        if (op.op.context_cv > 0 && op.time.family.find("/fa3/") != std::string::npos) return true;
+      }
+    }
+  }
+  return false;
+}
+
 std::vector<std::string> notes_of(const DecodeAnswer& a) {
   std::vector<std::string> notes = a.model.notes;
   std::vector<int> sizes;
@@ -160,6 +176,11 @@ std::vector<std::string> notes_of(const DecodeAnswer& a) {
   std::sort(sizes.begin(), sizes.end());
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   for (const int tp : sizes) notes.push_back(collective_note(a, tp));
+  if (a.request.step.context_cv > 0 && !spread_matters(a)) {
+    notes.push_back(
+        "a spread of contexts is not modelled for this attention (it is for FlashAttention 2 and 3 "
+        "of a profile): contexts are taken as equal");
+  }
   if (padded_batch) {
     notes.push_back(
         "batches run in captured CUDA graphs of 1, 2, 4 and multiples of 8 rows; "

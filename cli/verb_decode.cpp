@@ -38,6 +38,7 @@ struct Flags {
   bool fuse_quantization = false;
   bool breakdown = false;
   bool explain = false;
+  std::string context_cv = "0";
   std::string profile;
   std::string framework = "vllm";
 };
@@ -51,6 +52,8 @@ void add_flags(CLI::App& app, Flags& f) {
   app.add_option("--batch", f.batch, "running sequences of a replica, a list");
   app.add_option("--context", f.context,
                  "cached tokens of each sequence, a list (8192, or what the model was made for)");
+  app.add_option("--context-cv", f.context_cv,
+                 "standard deviation of the contexts of a batch / their mean (0: all equal)");
   app.add_option("--kv-dtype", f.kv_dtype, "cache format: auto (the checkpoint's), bf16 or fp8");
   app.add_option("--memory-utilization", f.memory_utilization,
                  "share of the GPU's memory that the engine may use");
@@ -204,6 +207,8 @@ Answer answer(const Flags& f, const VerbInput& input) {
                                               "a share of the memory, 0.01 to 1");
   request.host_s =
       parse_fraction("--host-time", f.host_time, 0, 10, "seconds a step, 0 to 10 (0.0005)");
+  request.step.context_cv =
+      parse_fraction("--context-cv", f.context_cv, 0, 3, "standard deviation / mean, 0 to 3 (0.5)");
   request.step.pad_batch = !f.no_padding;
   request.step.greedy_sampling = f.greedy;
   request.step.fuse_quantization = f.fuse_quantization;

@@ -85,7 +85,11 @@ void print_heading(std::ostream& out, const DecodeAnswer& a) {
       << format_bandwidth(*a.gpu.dram_bytes_per_s) << ", " << interconnect_name(a.gpu) << '\n';
   const bool one = a.request.contexts.size() == 1;
   out << "cold weights, balanced experts, one token a sequence and step"
-      << (one ? ", context " + format_count(a.request.contexts.front()) : "") << "\n\n";
+      << (one ? ", context " + format_count(a.request.contexts.front()) : "")
+      << (a.request.step.context_cv > 0
+              ? " +- " + format_percent(a.request.step.context_cv) + " (standard deviation)"
+              : "")
+      << "\n\n";
 }
 
 void print_rows(std::ostream& out, const DecodeAnswer& a) {

@@ -201,6 +201,7 @@ std::string decode_json(const DecodeAnswer& a, bool with_ops) {
   result["kv_format"] = to_string(a.request.kv_format);
   result["memory_utilization"] = a.request.memory.utilization;
   result["l2_state"] = "cold";
+  result["context_cv"] = a.request.step.context_cv;
   result["routing"] = "balanced";
   Json rows = Json::array();
   for (const DecodeRow& row : a.rows) rows.push_back(row_json(row, with_ops));

@@ -5,13 +5,14 @@
 #include <functional>
 #include <utility>
 
-#include "model/expected_routing.hpp"
 #include "model/families/attention/attention_time.hpp"
 #include "model/families/collectives/collective_time.hpp"
 #include "model/families/gemm/gemm_time.hpp"
 #include "model/families/mla/mla_time.hpp"
 #include "model/families/moe/moe_time.hpp"
+#include "model/families/moe/uniform_routing.hpp"
 #include "model/serving_kernels.hpp"
+#include "model/spread_contexts.hpp"
 #include "model/timing/transfer.hpp"
 #include "model/timing/uncertainty.hpp"
 
@@ -104,6 +105,8 @@ std::optional<FittedTime> FittedOps::gemm(const StepOp& op) const {
 
 std::optional<FittedTime> FittedOps::attention(const StepOp& op) const {
   if (op.head_dim != op.v_head_dim || op.context <= 0) return std::nullopt;
+  const std::vector<double> lengths =
+      spread_contexts(op.sequences, number(op.context) + 1, op.context_cv);
   for (const AttentionKernel& kernel :
        attention_kernels(framework_, op.kv_format, op.head_dim, gpu_)) {
     const FamilyCalibration* family = profile_->find(kernel.identity.key());
@@ -115,9 +118,15 @@ std::optional<FittedTime> FittedOps::attention(const StepOp& op) const {
                                .head_dim = number(op.head_dim),
                                .window = number(op.window),
                                .kv_tokens = number(op.context) + 1};
-    FittedTime time = finish(
-        *family, AttentionTimeModel(fitted_on_, kernel.family).constants(), model.constants(),
-        [&](std::span<const double> v) { return model.parts(shape, v, CacheState::cold); });
+    FittedTime time = finish(*family, AttentionTimeModel(fitted_on_, kernel.family).constants(),
+                             model.constants(), [&](std::span<const double> v) {
+                               TimeParts parts = model.parts(shape, v, CacheState::cold);
+                               if (op.context_cv > 0) {
+                                 parts.seconds =
+                                     model.ragged_s(lengths, shape, v, CacheState::cold);
+                               }
+                               return parts;
+                             });
     time.dram_bytes = op.kv_bytes;
     return time;
   }
@@ -161,7 +170,7 @@ std::optional<FittedTime> FittedOps::experts(const StepOp& op) const {
     const FamilyCalibration* family = profile_->find(kernel.identity.key());
     if (family == nullptr) continue;
     const MoeTimeModel model(gpu_, kernel.implementation);
-    const MoeWork work = model.prepare(shape, expected_routing(layer));
+    const MoeWork work = model.prepare(shape, uniform_routing(shape));
     FittedTime time = finish(
         *family, MoeTimeModel(fitted_on_, kernel.implementation).constants(), model.constants(),
         [&](std::span<const double> v) { return model.parts(work, v, CacheState::cold); });

@@ -180,6 +180,7 @@ OpTimer::Key OpTimer::key_of(const StepOp& op) {
           op.message_bytes,
           number(op.context),
           number(op.window),
+          op.context_cv,
           number(op.latent),
           number(op.kv_format),
           number(op.expert_layer ? op.expert_layer->tokens : 0),

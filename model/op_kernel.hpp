@@ -71,7 +71,7 @@ class OpTimer {
   const FittedOps* fitted() const { return fitted_.get(); }
 
  private:
-  static constexpr std::size_t kKeyNumbers = 34;
+  static constexpr std::size_t kKeyNumbers = 35;
   using Key = std::array<double, kKeyNumbers>;
   static Key key_of(const StepOp& op);
   std::vector<KernelInstance> candidates(const StepOp& op, const KernelSettings& settings) const;

@@ -44,6 +44,7 @@ void build_gqa_attention(StepBuilder& b) {
   op.tokens = attended_tokens(a, b.options().context);
   op.context = b.options().context;
   op.window = a.window;
+  op.context_cv = b.options().context_cv;
   op.kv_format = b.options().kv_format;
   op.heads = heads;
   op.kv_heads = kv_heads;

@@ -90,6 +90,7 @@ struct StepOp {
   std::int64_t splits = 1;   // of the tokens of a sequence over CTAs; a combine kernel follows
   std::int64_t context = 0;  // cached tokens of a sequence, also those a window hides
   std::int64_t window = 0;   // 0 = none
+  double context_cv = 0;     // standard deviation of the contexts of a batch / their mean
   bool latent = false;       // one latent for all heads (MLA), not K and V heads
   NumberFormat kv_format = NumberFormat::bf16;
 
@@ -130,7 +131,8 @@ MathSupport math_support(const GpuSpec& gpu);
 
 struct StepOptions {
   std::int64_t batch = 1;    // sequences of one replica
-  std::int64_t context = 0;  // cached tokens of each
+  std::int64_t context = 0;  // cached tokens of each, or their mean
+  double context_cv = 0;     // standard deviation of the contexts / their mean; 0 = all equal
   NumberFormat kv_format = NumberFormat::bf16;
   bool pad_batch = true;           // to a captured CUDA-graph size
   bool fuse_quantization = false;  // into the norms and activations of GQA models, as MLA ones do

@@ -153,17 +153,17 @@ TEST_CASE("what an expert layer's family times is not counted again", "[property
 
 TEST_CASE("a pinned parameter scales the fitted time as the kernel model says", "[property]") {
   const GpuSpec gpu = find_gpu(kServer);
-  const KernelSettings pins{{"triton_gemm", {{"block_m", 128}, {"block_n", 128}}}};
+  const KernelSettings pins{{"triton_gemm", {{"block_m", 16}, {"block_n", 16}}}};
   OpTimer pinned(gpu, pins, fitted_on(gpu)), fitted(gpu, {}, fitted_on(gpu));
   OpTimer pinned_model(gpu, pins), model(gpu, {});
-  const OpSeconds a = find(step_of(llama_8b(), gpu, 8, pinned), "qkv")->time;
-  const double base = find(step_of(llama_8b(), gpu, 8, fitted), "qkv")->time.seconds;
-  const double ratio = find(step_of(llama_8b(), gpu, 8, pinned_model), "qkv")->time.seconds /
-                       find(step_of(llama_8b(), gpu, 8, model), "qkv")->time.seconds;
+  const OpSeconds a = find(step_of(llama_8b(), gpu, 256, pinned), "qkv")->time;
+  const double base = find(step_of(llama_8b(), gpu, 256, fitted), "qkv")->time.seconds;
+  const double ratio = find(step_of(llama_8b(), gpu, 256, pinned_model), "qkv")->time.seconds /
+                       find(step_of(llama_8b(), gpu, 256, model), "qkv")->time.seconds;
   CHECK(ratio > 1.01);
   CHECK(a.seconds == Approx(base * ratio));
   CHECK(a.provenance == Provenance::extrapolated);
-  CHECK(find(step_of(llama_8b(), gpu, 8, pinned), "attention")->time.provenance ==
+  CHECK(find(step_of(llama_8b(), gpu, 256, pinned), "attention")->time.provenance ==
         Provenance::fitted);
 }
 

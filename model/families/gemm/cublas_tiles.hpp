@@ -17,9 +17,8 @@ std::span<const GemmTile> cublas_tiles_sm120(bool wide_k, bool splits);
 std::span<const GemmTile> cublas_tiles_sm90(bool wide_k, bool splits);
 
 // Whether cuBLAS considers the tile. Inferred from rows: it splits K only where a row of K holds
-// 4096 bytes (3072 if there are few outputs) and each split keeps four steps, and with up to 16
-// rows only where K >= N. Products of one row may run as dot products (gemv), listed as tiles of
-// one row.
+// 4096 bytes and each split keeps four steps, and with up to 16 rows only where K >= N. Products of
+// one row may run as dot products (gemv), listed as tiles of one row.
 bool cublas_allows(const GemmShape& shape, const GemmTile& tile, double element_bytes);
 
 }  // namespace smtwin

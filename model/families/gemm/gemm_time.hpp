@@ -5,23 +5,25 @@
 //   work per tile_work(): p tiles of the busiest SM, w rounds, kt K steps, ctas
 //   mma  = p kt 2 bm bn bk SMs / tensor_rate     a tile with one row costs what a full one costs
 //   lat  = w kt (bk/128) step                    dependent K steps of one CTA
-//   sm   = p kt bk (bm ab + bn wb) / sm_l2_rate
-//   core = |mma, lat, sm| + w tile               |...| = p-norm: bounds that overlap
-//   l2   = ctas kt bk (min(bm,M) ab + bn wb) / l2_rate
+//   sm   = p kt bk (bm + bn) e / sm_l2_rate
+//   core = |mma, lat, sm| + tile (w - 1 + w bm bn / 128^2)      |...| = p-norm: bounds that overlap
+//   l2   = ctas kt bk (min(bm,M)/cn + bn/cm) e / l2_rate        clusters of cm x cn share loads
 //   dram = (missed W + missed A + missed O) / dram_rate
 //   pad  = b nt kt (mt bm - M) / padded_rows_rate
 //   fill = (l2 + pad + (missed W + missed A) / dram_rate) / (kt p)   nothing hides the first stage
 //   red  = b M N 4 (s+1) / l2_rate + split       if K is split over s CTAs
 //   G    = |core, l2, dram, pad| + fill + red + O / output_rate
 //   G   *= 1 + power_loss G / (G + 1.5 ms)
-//   Q    = |quant_row rows, max(bytes / quant_rate, missed bytes / dram_rate)|   2-norm; bytes:
-//   16-bit
-//          activations read (twice for a scale of the whole tensor), operand written
+//   Q    = |quant_row rows, max(bytes / quant_rate, missed bytes / dram_rate)|_2
+//          bytes: 16-bit activations read (twice for a scale of the whole tensor), operand written
 //   time = G + Q + op
-// Units: seconds, bytes, bytes/s, flop/s. A, W, O, A16: bytes of activations, weights, outputs and
-// 16-bit activations. Sources: gemm_tile_rules.hpp (tiles), l2_residency.hpp (hit); the form of the
+// step: step_time, moved towards cold_step_time by the share of W from DRAM and towards
+// loaded_step_time when more than a tenth of the SMs work. Dot products (gemv) have only the
+// bounds sm, l2 and dram.
+// Units: seconds, bytes, bytes/s, flop/s. A, W, O: bytes of activations, weights, outputs; e bytes
+// per element. Sources: gemm_tile_rules.hpp (tiles), l2_residency.hpp (misses); the form of the
 // bounds follows the roofline with latency; `pad` is inferred from rows whose time falls while M
-// grows inside a tile. Left out: multicast inside clusters, stages, bank conflicts, clock states.
+// grows inside a tile. Left out: pipeline stages, bank conflicts, rasterisation, clock states.
 #pragma once
 
 #include <span>

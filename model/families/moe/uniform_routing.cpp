@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/families/moe/uniform_routing.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace smtwin {
@@ -9,11 +10,13 @@ MoeRouting uniform_routing(const MoeShape& shape) {
   constexpr double kCertain = 4;  // erfc(4) is 1.5e-8
   MoeRouting r;
   const double local = shape.local_experts(), share = shape.topk / shape.experts;
-  const double mean = shape.tokens * share, spread = std::sqrt(2 * mean);
+  const double mean = shape.tokens * share;
+  // Every token choosing every expert leaves no spread; a trace of it keeps the tail defined.
+  const double spread = std::sqrt(2 * mean * std::max(1 - share, 1e-9));
   const double any = 1 - std::pow(1 - share, shape.tokens);
   r.active_experts = local * any;
   r.rows = local * mean;
-  r.tokens_seen = shape.tokens;
+  r.tokens_seen = shape.tokens * (1 - std::pow(1 - 1 / shape.ep, shape.topk));
   for (std::size_t i = 0; i < kMoeTileRows.size(); ++i) {
     const double height = kMoeTileRows[i];
     // An expert has tile number j + 1 when it has more than j height rows.
