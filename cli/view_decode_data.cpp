@@ -143,17 +143,18 @@ std::string text_of(double value) { return std::isfinite(value) ? csv_number(val
 
 void write_ops_csv(std::ostream& out, const DecodeAnswer& a) {
   CsvTable table{
-      .header = {"tp",         "ep",          "dp",    "batch",         "context",      "segment",
-                 "count",      "op",          "group", "stream",        "critical",     "seconds",
-                 "rows",       "n",           "k",     "copies",        "weight_bytes", "kv_bytes",
-                 "read_bytes", "write_bytes", "flops", "message_bytes", "kernel",       "config",
-                 "bound"},
+      .header = {"tp",         "ep",          "dp",     "batch",         "context",      "segment",
+                 "count",      "op",          "group",  "stream",        "critical",     "seconds",
+                 "rows",       "n",           "k",      "copies",        "weight_bytes", "kv_bytes",
+                 "read_bytes", "write_bytes", "flops",  "message_bytes", "kernel",       "config",
+                 "bound",      "low_s",       "high_s", "family",        "provenance"},
       .rows = {}};
   for (const DecodeRow& row : a.rows) {
     if (!row.step) continue;
     for (const SegmentTime& segment : row.step->segments) {
       for (const OpTime& op : segment.ops) {
         const StepOp& o = op.op;
+        const bool interval = op.time.with_interval && !op.time.in_leader;
         const auto count = [](std::int64_t n) { return std::to_string(n); };
         table.rows.push_back({count(row.layout.tp),
                               count(row.layout.ep),
@@ -179,7 +180,11 @@ void write_ops_csv(std::ostream& out, const DecodeAnswer& a) {
                               csv_number(o.message_bytes),
                               op.time.kernel,
                               op.time.config,
-                              std::string(to_string(op.time.binding))});
+                              std::string(to_string(op.time.binding)),
+                              interval ? csv_number(op.time.interval.low_s) : "",
+                              interval ? csv_number(op.time.interval.high_s) : "",
+                              op.time.in_leader ? "in " + o.part_of : op.time.family,
+                              std::string(to_string(op.time.provenance))});
       }
     }
   }

@@ -200,18 +200,6 @@ AttentionFramework attention_framework(F framework) {
 
 }  // namespace
 
-std::string_view to_string(ServingFramework framework) {
-  switch (framework) {
-    case F::vllm:
-      return "vllm";
-    case F::sglang:
-      return "sglang";
-    case F::trtllm:
-      return "trtllm";
-  }
-  return "?";
-}
-
 std::vector<FamilyIdentity> gemm_kernels(F framework, Format weights, const TimingGpu& gpu) {
   std::vector<FamilyIdentity> found;
   for (const GemmRow& row : kGemms) {

@@ -18,9 +18,6 @@
 
 namespace smtwin {
 
-// "vllm", "sglang", "trtllm".
-std::string_view to_string(ServingFramework framework);
-
 // Candidates in order of preference: those of `framework` first, then the others. Empty when no
 // framework's rows know the format on such a GPU.
 std::vector<FamilyIdentity> gemm_kernels(ServingFramework framework, NumberFormat weights,

@@ -9,11 +9,10 @@
 #include <string_view>
 
 #include "model/families/gemm/gemm_tile_rules.hpp"
+#include "model/timing/serving_framework.hpp"
 #include "model/timing/timing_gpu.hpp"
 
 namespace smtwin {
-
-enum class ServingFramework : std::uint8_t { vllm, sglang, trtllm };
 
 // "vLLM", "VLLM", "SGLang", "TRTLLM", "trtllm": case does not matter. DataError for others.
 ServingFramework serving_framework(std::string_view text);

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pieces that the constants of all families are written with.
+#pragma once
+
+#include "model/timing/constant_spec.hpp"
+#include "model/timing/timing_gpu.hpp"
+
+namespace smtwin {
+
+// A rate that never binds: `off` of a rate, and what a missing effect divides by.
+inline constexpr double kNoRate = 1e30;
+
+// The one constant that all families of a GPU share, named "dram_rate".
+ConstantSpec dram_rate_spec(const TimingGpu& gpu);
+
+}  // namespace smtwin
