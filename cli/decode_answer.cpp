@@ -148,16 +148,15 @@ std::string collective_note(const DecodeAnswer& a, int tp) {
          format_bandwidth(t.bytes_per_s) + ", " + std::string(to_string(t.provenance));
 }
 
-// Whether some attention op of these steps runs on a kernel whose ragged batches are modelled.
-bool spread_matters(const DecodeAnswer& a) {
+// Some attention op of these steps was timed as if all contexts were equal.
+bool spread_ignored(const DecodeAnswer& a) {
   for (const DecodeRow& row : a.rows) {
     if (!row.step) continue;
     for (const SegmentTime& segment : row.step->segments) {
       for (const OpTime& op : segment.ops) {
-        if (op.op.context_cv > 0 && op.time.family.find("flash_attn_fa") != std::string::npos) {
+        if (op.op.group == OpGroup::attention && !op.time.spread_modelled && !op.time.in_leader) {
           return true;
         }
-        if (op.op.context_cv > 0 && op.time.family.find("/fa3/") != std::string::npos) return true;
       }
     }
   }
@@ -176,10 +175,10 @@ std::vector<std::string> notes_of(const DecodeAnswer& a) {
   std::sort(sizes.begin(), sizes.end());
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   for (const int tp : sizes) notes.push_back(collective_note(a, tp));
-  if (a.request.step.context_cv > 0 && !spread_matters(a)) {
+  if (a.request.step.context_cv > 0 && spread_ignored(a)) {
     notes.push_back(
-        "a spread of contexts is not modelled for this attention (it is for FlashAttention 2 and 3 "
-        "of a profile): contexts are taken as equal");
+        "attention kernels other than FlashAttention 2 and 3 of a profile are timed as if all "
+        "contexts were equal");
   }
   if (padded_batch) {
     notes.push_back(
@@ -253,9 +252,9 @@ DecodeAnswer answer_decode(ModelSpec model, const GpuChoice& gpu, DecodeRequest 
                       .request = std::move(request),
                       .rows = {},
                       .notes = {}};
-  if (answer.request.profile) {
-    answer.fitted = std::make_shared<FittedOps>(answer.gpu, find_gpu(answer.request.profile->gpu),
-                                                answer.request.profile, answer.request.framework);
+  if (const auto& profile = answer.request.profile.profile) {
+    answer.fitted = std::make_shared<FittedOps>(answer.gpu, find_gpu(profile->gpu), profile,
+                                                answer.request.framework);
   }
   StepOptions& step = answer.request.step;
   step.kv_format = answer.request.kv_format;

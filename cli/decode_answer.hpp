@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/profile_choice.hpp"
 #include "cli/verb.hpp"
 #include "model/memory_fit.hpp"
 #include "model/step_time.hpp"
@@ -24,8 +25,8 @@ struct DecodeRequest {
   StepOptions step;  // batch, context, formats and chip are filled in per row
   double host_s = 0;
   KernelSettings kernels;
-  std::shared_ptr<const CalibrationProfile> profile = {};  // null: uncalibrated
-  ServingFramework framework = ServingFramework::vllm;     // whose kernels run
+  ProfileChoice profile = {};
+  ServingFramework framework = ServingFramework::vllm;  // whose kernels run
 };
 
 enum class DecodeStatus {

@@ -10,6 +10,7 @@
 #include "cli/next_steps.hpp"
 #include "cli/profile_choice.hpp"
 #include "cli/report.hpp"
+#include "model/timing/transfer.hpp"
 
 namespace smtwin {
 
@@ -89,10 +90,12 @@ KernelTimeOptions time_options(const KernelFlags& flags) {
 }
 
 void use_profile(const std::string& profile, GpuChoice& gpu, KernelTimeOptions& options) {
-  const std::shared_ptr<const CalibrationProfile> chosen = choose_profile(profile, gpu.gpu);
+  const ProfileChoice chosen = choose_profile(profile, gpu.gpu);
   options.unmeasured.reset();
-  if (chosen) options.unmeasured = chosen->unmeasured;
-  gpu.context.calibration = calibration_context(chosen.get(), gpu.gpu.name);
+  if (chosen.profile) {
+    options.unmeasured = chosen.profile->unmeasured.widened(chosen.transferred ? kTransferSd : 0);
+  }
+  gpu.context.calibration = calibration_context(chosen);
 }
 
 std::string describe_interval(const KernelTime& time) {

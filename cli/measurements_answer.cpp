@@ -18,9 +18,12 @@ std::unique_ptr<LoadedMeasurements> load_measurements(const std::vector<std::str
       read_measurement_path(path, loaded->set);
     }
   }
+  if (loaded->set.rows.empty()) {
+    throw DataError(loaded->set.files.front() + ": a table without rows; nothing to do");
+  }
   const std::string only = gpu.empty() ? "" : find_gpu(gpu).name;
   loaded->families = group_families(loaded->set.rows, only);
-  if (loaded->families.empty() && !loaded->set.rows.empty()) {
+  if (loaded->families.empty()) {
     throw UsageError("--gpu " + only + ": no row was measured on it; the first is of \"" +
                      std::string(loaded->set.rows.front().device) + "\"");
   }

@@ -12,18 +12,27 @@
 
 namespace smtwin {
 
-// `flag`: a file, "none" for no profile, or empty for the default. Null = none. UsageError when the
-// file was fitted on another GPU that is no relative of this one.
-std::shared_ptr<const CalibrationProfile> choose_profile(const std::string& flag,
-                                                         const GpuSpec& gpu);
-
 inline constexpr const char* kProfileHelp =
-    "calibration to predict with: a file, none, or the shipped one of the GPU (default)";
+    "calibration to predict with: a file, a GPU whose profile ships, none, or the GPU's own "
+    "(default)";
+
+struct ProfileChoice {
+  std::shared_ptr<const CalibrationProfile> profile;  // null: none
+  // Its constants follow the specification of another GPU or of changed fields.
+  bool transferred = false;
+};
+
+// `flag` as typed. UsageError when the profile was fitted on a GPU that is no relative of this one.
+ProfileChoice choose_profile(const std::string& flag, const GpuSpec& gpu);
+
+// A shipped profile by any name of its GPU, or a file. UsageError or DataError when there is none.
+CalibrationProfile find_profile(const std::string& name_or_file);
 
 // The `calibration` of a report's context.
-CalibrationContext calibration_context(const CalibrationProfile* profile, const std::string& gpu);
+CalibrationContext calibration_context(const ProfileChoice& choice);
 
-// "h200-sxm: fitted, 45,002 rows, SOURCE", "h100-sxm: transferred from h200-sxm ...", "x: none".
-std::string profile_text(const CalibrationProfile* profile, const std::string& gpu);
+// "h200-sxm: fitted, 60,675 rows, SOURCE", "h100-sxm: transferred from h200-sxm by specification,
+// ...", "x: none, ...".
+std::string profile_text(const ProfileChoice& choice, const std::string& gpu);
 
 }  // namespace smtwin

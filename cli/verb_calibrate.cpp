@@ -3,8 +3,7 @@
 // a profile that the other verbs load with --profile.
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <filesystem>
+#include <limits>
 #include <memory>
 #include <set>
 
@@ -23,6 +22,7 @@ struct Flags {
   std::string source;
   CalibrateOptions options;
   std::uint64_t max_points = 0;
+  std::int64_t seed = 1;
   bool ablate = false;
 };
 
@@ -41,37 +41,36 @@ std::string only_gpu(const std::vector<FamilyRows>& families) {
                    join({gpus.begin(), gpus.end()}, " or --gpu "));
 }
 
-Answer show(const std::string& name) {
-  const auto result = std::make_shared<CalibrateAnswer>();
-  const std::vector<std::string> shipped = shipped_profiles();
-  if (std::filesystem::exists(name)) {
-    result->profile = load_profile(name);
-  } else {
-    const std::string gpu = find_gpu(name).name;
-    if (std::find(shipped.begin(), shipped.end(), gpu) == shipped.end()) {
-      throw UsageError("--show " + name + ": no profile ships for " + gpu + "; there are " +
-                       join(shipped, ", "));
-    }
-    result->profile = load_profile(data_directory() + "/calibrations/" + gpu + ".json");
+Answer show(const Flags& flags, const VerbInput& input) {
+  if (!flags.measurements.empty() || flags.ablate || flags.max_points > 0 || !input.gpu.empty()) {
+    throw UsageError("--show prints a profile as it is; leave the other flags out");
   }
+  const auto result = std::make_shared<CalibrateAnswer>();
+  result->profile = find_profile(flags.show);
   result->shown = true;
   ReportContext context;
   context.gpu = result->profile.gpu;
-  context.calibration = calibration_context(&result->profile, result->profile.gpu);
+  context.calibration =
+      calibration_context(choose_profile(flags.show, find_gpu(result->profile.gpu)));
   return {.context = context,
           .exit_code = 0,
           .table = [result](std::ostream& out) { print_calibration(out, *result); },
           .json = [result] { return calibration_json(*result); },
-          .csv = [result](std::ostream& out) { write_calibration_csv(out, *result); }};
+          .csv = [result](std::ostream& out) { write_calibration_csv(out, *result); },
+          .file = [result] { return write_profile(result->profile); }};
 }
 
 Answer answer(const Flags& flags, const VerbInput& input) {
-  if (flags.measurements.empty() == flags.show.empty()) {
+  if (!input.settings.empty()) throw UsageError("--set changes nothing that calibrate does");
+  if (!flags.show.empty()) return show(flags, input);
+  if (flags.measurements.empty()) {
     throw UsageError(
-        "calibrate needs one of --measurements DIR|FILES, tables of measured kernel times, and "
-        "--show GPU|FILE, a profile to look at");
+        "calibrate needs --measurements DIR|FILES, tables of measured kernel times, or --show "
+        "GPU|FILE, a profile to look at");
   }
-  if (!flags.show.empty()) return show(flags.show);
+  if (flags.ablate && input.format == Format::csv) {
+    throw UsageError("--ablate: use --format table or json");
+  }
   const std::shared_ptr<LoadedMeasurements> rows =
       load_measurements(flags.measurements, input.gpu, input.in);
   const auto result = std::make_shared<CalibrateAnswer>();
@@ -79,16 +78,18 @@ Answer answer(const Flags& flags, const VerbInput& input) {
   context.gpu = only_gpu(rows->families);
   CalibrateOptions options = flags.options;
   options.max_points = static_cast<int>(flags.max_points);
+  options.seed = static_cast<std::uint64_t>(flags.seed);
   result->profile = calibrate(rows->families, flags.source, options);
   for (const FamilyRows& f : rows->families) {
-    if (!f.problem) {
-      result->not_modelled.push_back({f.gpu + "/" + f.identity.key(), f.rows.size(), f.why});
-    }
+    if (f.problem && f.rows.size() >= kRowsForFit) continue;
+    result->not_modelled.push_back(
+        {f.gpu + "/" + f.identity.key(), f.rows.size(),
+         f.problem ? "a fit needs " + std::to_string(kRowsForFit) : f.why});
   }
   if (flags.ablate) {
     for (const FamilyRows& f : rows->families) {
-      if (!f.problem) continue;
-      const FamilyCalibration* fitted = result->profile.find(f.identity.key());
+      const FamilyCalibration* fitted = result->profile.find(f.identity);
+      if (fitted == nullptr) continue;
       for (Ablation& a : ablate(f, *fitted, options)) result->ablations.push_back(std::move(a));
     }
   }
@@ -124,8 +125,9 @@ Verb calibrate_verb() {
                 app.add_option("--max-points", flags->max_points,
                                "rows that each family is fitted on; default 1200")
                     ->check(CLI::Range(1, 1000000));
-                app.add_option("--seed", flags->options.seed,
-                               "of the draw of those rows and of the parts left out; default 1");
+                app.add_option("--seed", flags->seed,
+                               "of the draw of those rows and of the parts left out; default 1")
+                    ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
                 app.add_option("--source", flags->source,
                                "where the rows come from, in words, kept in the profile");
                 app.add_flag("--ablate", flags->ablate,

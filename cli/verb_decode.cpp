@@ -126,10 +126,7 @@ NumberFormat parse_kv_format(const std::string& text, const ModelSpec& model) {
 }
 
 ServingFramework parse_framework(const std::string& text) {
-  for (const ServingFramework f :
-       {ServingFramework::vllm, ServingFramework::sglang, ServingFramework::trtllm}) {
-    if (canonical_name(text) == to_string(f)) return f;
-  }
+  if (const auto framework = serving_framework_from(text)) return *framework;
   throw UsageError("--framework " + quoted(text) + ": use vllm, sglang or trtllm");
 }
 
@@ -215,7 +212,7 @@ Answer answer(const Flags& f, const VerbInput& input) {
   request.kernels = pins.settings;
   request.profile = choose_profile(f.profile, gpu.gpu);
   request.framework = parse_framework(f.framework);
-  gpu.context.calibration = calibration_context(request.profile.get(), gpu.gpu.name);
+  gpu.context.calibration = calibration_context(request.profile);
 
   const auto result =
       std::make_shared<DecodeAnswer>(answer_decode(std::move(model), gpu, std::move(request)));

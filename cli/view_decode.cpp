@@ -144,7 +144,7 @@ std::string profile_line(const DecodeAnswer& a) {
     fitted += row.step->fitted_s;
     total += row.step->seconds;
   }
-  return profile_text(a.request.profile.get(), a.gpu.name) + "; kernels of " +
+  return profile_text(a.request.profile, a.gpu.name) + "; kernels of " +
          std::string(to_string(a.request.framework)) + ", 90 % intervals" +
          (total > 0 ? "; fitted families time " + format_percent(fitted / total) +
                           " of these steps, the uncalibrated kernel model the rest"

@@ -212,11 +212,11 @@ std::string decode_json(const DecodeAnswer& a, bool with_ops) {
   for (const DecodeRow& row : a.rows) rows.push_back(row_json(row, with_ops));
   result["rows"] = std::move(rows);
   result["notes"] = a.notes;
-  Provenance weakest = a.fitted ? Provenance::fitted : Provenance::assumed;
+  std::optional<Provenance> weakest;
   for (const DecodeRow& row : a.rows) {
-    if (row.step) weakest = weaker(weakest, row.step->provenance);
+    if (row.step) weakest = weaker(weakest.value_or(row.step->provenance), row.step->provenance);
   }
-  result["provenance"] = to_string(weakest);
+  result["provenance"] = weakest ? Json(to_string(*weakest)) : Json(nullptr);
   return result.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -59,21 +59,28 @@ void print_segment(std::ostream& out, const SegmentTime& segment, double step_s)
     out << " (" << format_time(segment.sum_s) << " without overlap)";
   }
   out << '\n';
-  TextTable table({{"op", Align::left},
-                   {"shape", Align::left},
-                   {"us"},
-                   {"% step"},
-                   {"bound", Align::left},
-                   {"config", Align::left}});
+  const bool intervals = std::any_of(segment.ops.begin(), segment.ops.end(),
+                                     [](const OpTime& op) { return op.time.with_interval; });
+  std::vector<Column> columns{{"op", Align::left}, {"shape", Align::left}, {"us"}};
+  if (intervals) columns.push_back({"90 %"});
+  columns.insert(columns.end(),
+                 {Column{"% step"}, {"bound", Align::left}, {"config", Align::left}});
+  TextTable table(std::move(columns));
   for (const OpTime& op : segment.ops) {
     const double spent = op.critical ? segment.count * op.elapsed_s() / step_s : 0;
-    table.add_row({(op.op.stream > 0 ? "|| " : "") + op.op.name, shape_text(op.op),
-                   format_number(1e6 * op.time.seconds),
-                   op.critical ? format_number(100 * spent, 2) : "hidden",
-                   op.op.kind == OpKind::collective || op.time.in_leader
-                       ? ""
-                       : std::string(to_string(op.time.binding)),
-                   config_text(op)});
+    std::vector<std::string> cells{(op.op.stream > 0 ? "|| " : "") + op.op.name, shape_text(op.op),
+                                   op.time.in_leader ? "" : format_number(1e6 * op.time.seconds)};
+    if (intervals) {
+      cells.push_back(op.time.in_leader ? ""
+                                        : format_number(1e6 * op.time.interval.low_s, 2) + "-" +
+                                              format_number(1e6 * op.time.interval.high_s, 2));
+    }
+    cells.insert(cells.end(), {op.critical ? format_number(100 * spent, 2) : "hidden",
+                               op.op.kind == OpKind::collective || op.time.in_leader
+                                   ? ""
+                                   : std::string(to_string(op.time.binding)),
+                               config_text(op)});
+    table.add_row(std::move(cells));
   }
   table.print(out);
 }
@@ -117,26 +124,26 @@ void print_memory(std::ostream& out, const DecodeAnswer& a, const DecodeRow& row
 
 void print_kernel(std::ostream& out, const DecodeAnswer& a, const OpTime& op) {
   if (!op.time.family.empty()) {
-    const FamilyCalibration* family = a.request.profile->find(op.time.family);
-    std::vector<std::string> words;
-    for (const FittedConstant& c : family->constants) {
-      words.push_back(c.name + " " + format_quantity(c.value, c.unit == "1" ? "" : c.unit));
+    const FittedTime fitted = a.fitted->time(op.op).value();
+    const FamilyCalibration& family = *fitted.calibration;
+    std::vector<std::string> words, alone;
+    for (std::size_t j = 0; j < family.constants.size(); ++j) {
+      const FittedConstant& c = family.constants[j];
+      words.push_back(c.name + " " +
+                      format_quantity(fitted.values[j], c.unit == "1" ? "" : c.unit));
+    }
+    for (std::size_t r = 0; r < kRegimeCount; ++r) {
+      if (fitted.parts.regime_s[r] <= 0) continue;
+      alone.push_back(std::string(to_string(static_cast<Regime>(r))) + " " +
+                      format_time(fitted.parts.regime_s[r]));
     }
     print_wrapped(out, "family",
-                  op.time.family + ", " + std::string(to_string(op.time.provenance)) + "; " +
-                      format_percent(family->unseen.median_error) + " median error on " +
-                      format_count(family->unseen.rows) + " rows of shapes left out of the fit");
+                  fitted.family + ", " + std::string(to_string(op.time.provenance)) + "; " +
+                      format_percent(family.unseen.median_error) + " median error on " +
+                      format_count(family.unseen.rows) + " rows of shapes left out of the fit");
     print_wrapped(
         out, "90 % interval",
         format_time(op.time.interval.low_s) + " to " + format_time(op.time.interval.high_s));
-    std::vector<std::string> alone;
-    if (const auto fitted = a.fitted->time(op.op)) {
-      for (std::size_t r = 0; r < kRegimeCount; ++r) {
-        if (fitted->parts.regime_s[r] <= 0) continue;
-        alone.push_back(std::string(to_string(static_cast<Regime>(r))) + " " +
-                        format_time(fitted->parts.regime_s[r]));
-      }
-    }
     print_wrapped(out, "alone",
                   join(alone, ", ") + "; how they add is in docs/families/ of this family");
     print_wrapped(out, "constants", join(words, ", "));

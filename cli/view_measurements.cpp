@@ -26,12 +26,11 @@ void print_groups(std::ostream& out, const std::string& title,
                    {"Spearman"},
                    {"in 90 %"}});
   for (const GroupScore& g : groups) {
-    table.add_row(
-        {g.name, format_count(static_cast<std::int64_t>(g.errors.rows)),
-         format_percent(g.errors.median_error), format_percent(g.errors.mean_error),
-         format_percent(g.errors.p90_error), signed_percent(g.errors.bias),
-         three_digits(g.errors.spearman),
-         g.provenance == Provenance::assumed ? "-" : format_percent(g.interval_coverage)});
+    table.add_row({g.name, format_count(static_cast<std::int64_t>(g.errors.rows)),
+                   format_percent(g.errors.median_error), format_percent(g.errors.mean_error),
+                   format_percent(g.errors.p90_error), signed_percent(g.errors.bias),
+                   three_digits(g.errors.spearman),
+                   g.with_interval ? format_percent(g.interval_coverage) : "-"});
   }
   table.print(out);
 }

@@ -23,7 +23,7 @@ Json group_json(const GroupScore& g) {
           {"p90_error", g.errors.p90_error},
           {"bias", g.errors.bias},
           {"spearman", finite(g.errors.spearman)},
-          {"interval_coverage", g.interval_coverage}};
+          {"interval_coverage", g.with_interval ? Json(g.interval_coverage) : Json(nullptr)}};
 }
 
 Json bounds_json(const TimeParts& parts) {
@@ -79,7 +79,7 @@ void write_measurements_csv(std::ostream& out, const MeasurementsAnswer& a) {
     table.rows.push_back(
         {kind, g.name, std::to_string(g.errors.rows), csv_number(g.errors.median_error),
          csv_number(g.errors.mean_error), csv_number(g.errors.p90_error), csv_number(g.errors.bias),
-         csv_number(g.errors.spearman), csv_number(g.interval_coverage),
+         csv_number(g.errors.spearman), g.with_interval ? csv_number(g.interval_coverage) : "",
          g.constants > 0 ? std::to_string(g.constants) : "", std::string(to_string(g.provenance))});
   };
   for (const GroupScore& g : a.score.families) add("family", g);

@@ -19,6 +19,12 @@
 namespace smtwin {
 namespace {
 
+// The kernels whose ragged batches AttentionTimeModel::ragged_s follows.
+bool models_unequal_contexts(const AttentionTimeModel& model) {
+  return std::holds_alternative<FlashAttention2>(model.kernel()) ||
+         std::holds_alternative<FlashAttention3>(model.kernel());
+}
+
 double number(std::int64_t value) { return static_cast<double>(value); }
 
 }  // namespace
@@ -42,17 +48,16 @@ FittedTime FittedOps::finish(const FamilyCalibration& family, const Specs& sourc
                              const Specs& target, const PartsAt& parts_at) const {
   const std::vector<double> values = transferred_values(family, source, fitted_on_, target, gpu_);
   const TimeParts parts = parts_at(values);
-  double variance = 0;
-  if (family.covariance.size() == values.size() * values.size()) {
-    variance = variance_from_constants(
-        log_sensitivities([&](std::span<const double> v) { return parts_at(v).seconds; }, values),
-        family.covariance);
-  }
+  const double variance = variance_from_constants(
+      log_sensitivities([&](std::span<const double> v) { return parts_at(v).seconds; }, values),
+      family.covariance);
   FittedTime time;
   time.seconds = parts.seconds;
   time.interval =
       interval_of(parts.seconds, parts.regime(), family, variance, transferred_ ? kTransferSd : 0);
   time.family = family.identity.key();
+  time.calibration = &family;
+  time.values = values;
   time.parts = parts;
   return time;
 }
@@ -80,11 +85,11 @@ std::optional<FittedTime> FittedOps::gemm(const StepOp& op) const {
       batched ? batched_gemm_kernels(framework_, op.weight_format, gpu_)
               : gemm_kernels(framework_, op.weight_format, gpu_);
   for (const FamilyIdentity& id : kernels) {
-    const FamilyCalibration* family = profile_->find(id.key());
+    const FamilyCalibration* family = profile_->find(id);
     if (family == nullptr) continue;
     const auto model_on = [&](const TimingGpu& gpu) {
       return GemmTimeModel(
-          batched ? mla_bmm_implementation(id.framework, id.kernel_source, id.dtype, gpu)
+          batched ? mla_bmm_implementation(id.framework, id.dtype, gpu)
                   : gemm_implementation(id.framework, id.kernel_source, id.dtype, gpu),
           gpu);
     };
@@ -109,7 +114,7 @@ std::optional<FittedTime> FittedOps::attention(const StepOp& op) const {
       spread_contexts(op.sequences, number(op.context) + 1, op.context_cv);
   for (const AttentionKernel& kernel :
        attention_kernels(framework_, op.kv_format, op.head_dim, gpu_)) {
-    const FamilyCalibration* family = profile_->find(kernel.identity.key());
+    const FamilyCalibration* family = profile_->find(kernel.identity);
     if (family == nullptr) continue;
     const AttentionTimeModel model(gpu_, kernel.family);
     const AttentionShape shape{.batch = number(op.sequences),
@@ -128,6 +133,7 @@ std::optional<FittedTime> FittedOps::attention(const StepOp& op) const {
                                return parts;
                              });
     time.dram_bytes = op.kv_bytes;
+    time.spread_modelled = op.context_cv > 0 && models_unequal_contexts(model);
     return time;
   }
   return std::nullopt;
@@ -140,7 +146,7 @@ std::optional<FittedTime> FittedOps::latent_attention(const StepOp& op) const {
     return std::nullopt;
   }
   for (const LatentKernel& kernel : latent_attention_kernels(framework_, op.kv_format, gpu_)) {
-    const FamilyCalibration* family = profile_->find(kernel.identity.key());
+    const FamilyCalibration* family = profile_->find(kernel.identity);
     if (family == nullptr) continue;
     const MlaTimeModel model(gpu_, kernel.family);
     const MlaShape shape{.batch = number(op.sequences),
@@ -167,7 +173,7 @@ std::optional<FittedTime> FittedOps::experts(const StepOp& op) const {
                        .inter = number(layer.intermediate),
                        .gated = layer.gated};
   for (const ExpertKernel& kernel : expert_kernels(framework_, op.weight_format, gpu_)) {
-    const FamilyCalibration* family = profile_->find(kernel.identity.key());
+    const FamilyCalibration* family = profile_->find(kernel.identity);
     if (family == nullptr) continue;
     const MoeTimeModel model(gpu_, kernel.implementation);
     const MoeWork work = model.prepare(shape, uniform_routing(shape));
@@ -183,7 +189,7 @@ std::optional<FittedTime> FittedOps::experts(const StepOp& op) const {
 
 std::optional<FittedTime> FittedOps::collective(const StepOp& op) const {
   if (op.ranks < 2) return std::nullopt;
-  const FamilyCalibration* family = profile_->find("collectives");
+  const FamilyCalibration* family = profile_->find({.table = "collectives"});
   if (family == nullptr) return std::nullopt;
   CollectiveQuestion question;
   question.op =

@@ -21,6 +21,7 @@
 #include "model/step_ops.hpp"
 #include "model/timing/profile.hpp"
 #include "model/timing/timing_gpu.hpp"
+#include "model/timing/transfer.hpp"
 
 namespace smtwin {
 
@@ -30,6 +31,9 @@ struct FittedTime {
   double dram_bytes = 0;  // that must come from DRAM meanwhile
   TimeParts parts;        // what each regime alone would take, and what the library runs
   std::string family;     // "gemm_perf/torch_flow/bfloat16"
+  const FamilyCalibration* calibration = nullptr;  // of the profile
+  std::vector<double> values;                      // of its constants on this GPU
+  bool spread_modelled = false;                    // unequal contexts were taken into account
   Regime regime() const { return parts.regime(); }
 };
 
@@ -46,6 +50,10 @@ class FittedOps {
   ServingFramework framework() const { return framework_; }
   double dram_rate() const { return dram_rate_; }
   bool transferred() const { return transferred_; }
+  // Errors to expect of kernels without a family.
+  UnmeasuredErrors unmeasured() const {
+    return profile_->unmeasured.widened(transferred_ ? kTransferSd : 0);
+  }
 
  private:
   using Specs = std::vector<ConstantSpec>;

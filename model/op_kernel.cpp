@@ -123,7 +123,7 @@ void OpTimer::scale_to_pin(const StepOp& op, OpSeconds& time) const {
   if (!with.runs || !without.runs) return;
   time.seconds *= with.seconds / without.seconds;
   time.dram_share *= without.seconds / with.seconds;
-  time.interval = fitted_->profile().unmeasured.around(time.seconds);
+  time.interval = fitted_->unmeasured().around(time.seconds);
   time.binding = with.binding;
   time.config = with.config;
   time.provenance = Provenance::extrapolated;
@@ -139,12 +139,13 @@ OpSeconds OpTimer::timed(const StepOp& op) const {
     time.dram_share = std::min(1.0, known->dram_bytes / fitted_->dram_rate() / known->seconds);
     time.kernel = known->family;
     time.family = known->family;
+    time.spread_modelled = known->spread_modelled;
     time.config = known->parts.choice;
     time.provenance = fitted_->transferred() ? Provenance::transferred : Provenance::fitted;
     if (pinned(op)) scale_to_pin(op, time);
   } else {
     time = fastest(op, settings_);
-    time.interval = fitted_->profile().unmeasured.around(time.seconds);
+    time.interval = fitted_->unmeasured().around(time.seconds);
   }
   time.with_interval = true;
   return time;
@@ -186,7 +187,10 @@ OpTimer::Key OpTimer::key_of(const StepOp& op) {
           number(op.expert_layer ? op.expert_layer->tokens : 0),
           number(op.expert_layer ? op.expert_layer->experts : 0),
           number(op.expert_layer ? op.expert_layer->intermediate : 0),
-          number(op.expert_layer ? op.expert_layer->ep : 0)};
+          number(op.expert_layer ? op.expert_layer->ep : 0),
+          number(op.expert_layer ? op.expert_layer->tp : 0),
+          number(op.expert_layer ? op.expert_layer->hidden : 0),
+          number(op.expert_layer && op.expert_layer->gated)};
 }
 
 const OpSeconds& OpTimer::time(const StepOp& op) {

@@ -46,7 +46,8 @@ struct OpSeconds {
   // Family whose constants timed it; errors of one family are the same for all its ops. Empty: the
   // uncalibrated kernel model.
   std::string family;
-  bool in_leader = false;  // timed with the op that part_of names; no seconds of its own
+  bool spread_modelled = false;  // unequal contexts were taken into account
+  bool in_leader = false;        // timed with the op that part_of names; no seconds of its own
 };
 
 // Times ops on one GPU. Remembers what it has timed: layouts, batches and layers share most shapes.
@@ -71,7 +72,7 @@ class OpTimer {
   const FittedOps* fitted() const { return fitted_.get(); }
 
  private:
-  static constexpr std::size_t kKeyNumbers = 35;
+  static constexpr std::size_t kKeyNumbers = 38;
   using Key = std::array<double, kKeyNumbers>;
   static Key key_of(const StepOp& op);
   std::vector<KernelInstance> candidates(const StepOp& op, const KernelSettings& settings) const;

@@ -174,18 +174,6 @@ FamilyIdentity identity_of(const char* table, F framework, const char* source, c
           .gemm_type = {}};
 }
 
-MoeFramework moe_framework(F framework) {
-  switch (framework) {
-    case F::vllm:
-      return MoeFramework::vllm;
-    case F::sglang:
-      return MoeFramework::sglang;
-    case F::trtllm:
-      return MoeFramework::trtllm;
-  }
-  return MoeFramework::vllm;
-}
-
 AttentionFramework attention_framework(F framework) {
   switch (framework) {
     case F::vllm:
@@ -258,9 +246,7 @@ std::vector<ExpertKernel> expert_kernels(F framework, Format weights, const Timi
   for (const ExpertRow& row : kExperts) {
     if (row.weights != canonical(weights) || !runs_on(row.chip, gpu)) continue;
     found.push_back({identity_of("moe_perf", row.framework, row.kernel_source, row.dtype),
-                     {.framework = moe_framework(row.framework),
-                      .kernel = row.kernel,
-                      .dtype = row.moe_dtype}});
+                     {.framework = row.framework, .kernel = row.kernel, .dtype = row.moe_dtype}});
   }
   prefer(found, std::string(to_string(framework)));
   return found;

@@ -53,8 +53,8 @@ struct Deviations {
     if (op.time.seconds <= 0) return;
     const double stretch = seconds / op.time.seconds;
     TimeInterval& d = by_family[op.time.family];
-    d.low_s += (op.time.seconds - op.time.interval.low_s) * stretch;
-    d.high_s += (op.time.interval.high_s - op.time.seconds) * stretch;
+    d.low_s += std::max(op.time.seconds - op.time.interval.low_s, 0.0) * stretch;
+    d.high_s += std::max(op.time.interval.high_s - op.time.seconds, 0.0) * stretch;
   }
   TimeInterval around(double seconds) const {
     double low = 0, high = 0;
@@ -81,7 +81,8 @@ void add_segment(StepTime& step, SegmentTime segment, Deviations& deviations) {
     if (op.time.with_interval) deviations.add(op, seconds);
     if (!op.time.family.empty()) {
       step.fitted_s += seconds;
-      step.provenance = op.time.provenance;
+      step.provenance = step.fitted_s == seconds ? op.time.provenance
+                                                 : weaker(step.provenance, op.time.provenance);
     }
   }
   step.segments.push_back(std::move(segment));

@@ -25,15 +25,20 @@ std::vector<double> FamilyCalibration::values() const {
   return values;
 }
 
-const FamilyCalibration* CalibrationProfile::find(const std::string& key) const {
+const FamilyCalibration* CalibrationProfile::find(const FamilyIdentity& identity) const {
   for (const FamilyCalibration& f : families) {
-    if (f.identity.key() == key) return &f;
+    if (f.identity == identity) return &f;
   }
   return nullptr;
 }
 
 TimeInterval UnmeasuredErrors::around(double seconds) const {
   return {seconds * std::exp(low), seconds * std::exp(high)};
+}
+
+UnmeasuredErrors UnmeasuredErrors::widened(double transfer_sd) const {
+  const double transfer = kNormal95 * transfer_sd;
+  return {-std::hypot(low, transfer), std::hypot(high, transfer)};
 }
 
 TimeInterval interval_of(double seconds, Regime regime, const FamilyCalibration& family,

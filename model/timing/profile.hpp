@@ -70,6 +70,7 @@ struct UnseenShapes {
 struct FamilyCalibration {
   FamilyIdentity identity;
   std::int64_t rows_used = 0;  // by the fit
+  bool converged = false;      // the fit ended because nothing improved any more
   std::vector<FittedConstant> constants;
   std::vector<double> covariance;  // of the logarithms, row by row
   UnseenShapes unseen;
@@ -93,6 +94,8 @@ struct UnmeasuredErrors {
   double low = -0.5;
   double high = 0.5;
   TimeInterval around(double seconds) const;
+  // With the standard deviation of a transfer added in squares.
+  UnmeasuredErrors widened(double transfer_sd) const;
 };
 
 struct CalibrationProfile {
@@ -106,7 +109,8 @@ struct CalibrationProfile {
   UnmeasuredErrors unmeasured;
   std::vector<FamilyCalibration> families;
 
-  const FamilyCalibration* find(const std::string& key) const;
+  // Null: not in this profile.
+  const FamilyCalibration* find(const FamilyIdentity& identity) const;
 };
 
 // `constants_variance` is g' C g.

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+
+#include "arch/error.hpp"
 
 namespace smtwin {
 namespace {
@@ -14,17 +17,22 @@ double power_factor(const TimingGpu& from, const TimingGpu& to) {
   return std::min(1.0, std::cbrt(to.board_power_w / from.board_power_w * cube_ratio));
 }
 
-const ConstantSpec* find(std::span<const ConstantSpec> specs, const std::string& name) {
-  const auto it = std::find_if(specs.begin(), specs.end(),
-                               [&](const ConstantSpec& s) { return s.name == name; });
-  return it == specs.end() ? nullptr : &*it;
+void check_constants(const FamilyCalibration& fitted, std::span<const ConstantSpec> specs) {
+  const bool same =
+      std::equal(fitted.constants.begin(), fitted.constants.end(), specs.begin(), specs.end(),
+                 [](const FittedConstant& c, const ConstantSpec& s) { return c.name == s.name; });
+  if (same && fitted.covariance.size() == specs.size() * specs.size()) return;
+  std::string expected, found;
+  for (const ConstantSpec& s : specs) expected += (expected.empty() ? "" : ", ") + s.name;
+  for (const FittedConstant& c : fitted.constants) found += (found.empty() ? "" : ", ") + c.name;
+  throw DataError("profile: family " + fitted.identity.key() + ": this version has the constants " +
+                  expected + "; found " + (found.empty() ? "none" : found) +
+                  "; fit it again with smtwin calibrate");
 }
 
 }  // namespace
 
-bool are_relatives(const TimingGpu& a, const TimingGpu& b) {
-  return a.compute_capability.major == b.compute_capability.major;
-}
+bool are_relatives(ComputeCapability a, ComputeCapability b) { return a.major == b.major; }
 
 bool same_specification(const TimingGpu& a, const TimingGpu& b) {
   const auto numbers = [](const TimingGpu& g) {
@@ -40,7 +48,8 @@ bool same_specification(const TimingGpu& a, const TimingGpu& b) {
                                g.nvlink_bytes_per_s,
                                g.pcie_bytes_per_s,
                                g.board_power_w,
-                               g.dram_read_bytes_per_s};
+                               g.dram_read_bytes_per_s,
+                               g.shared_bytes_per_sm};
   };
   return numbers(a) == numbers(b);
 }
@@ -48,17 +57,14 @@ bool same_specification(const TimingGpu& a, const TimingGpu& b) {
 std::vector<double> transferred_values(const FamilyCalibration& fitted,
                                        std::span<const ConstantSpec> source, const TimingGpu& from,
                                        std::span<const ConstantSpec> target, const TimingGpu& to) {
+  check_constants(fitted, target);
   const bool same = same_specification(from, to);
   const double power = power_factor(from, to);
   std::vector<double> values;
-  for (const ConstantSpec& spec : target) {
-    double value = spec.prior;
-    for (const FittedConstant& c : fitted.constants) {
-      if (c.name != spec.name) continue;
-      const ConstantSpec* before = find(source, c.name);
-      value = same || before == nullptr ? c.value : c.value * spec.prior / before->prior;
-      if (!same && spec.unit == "flop/s") value *= power;
-    }
+  for (std::size_t j = 0; j < target.size(); ++j) {
+    double value = fitted.constants[j].value;
+    if (!same) value *= target[j].prior / source[j].prior;
+    if (!same && target[j].unit == "flop/s") value *= power;
     values.push_back(value);
   }
   return values;

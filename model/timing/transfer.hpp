@@ -24,14 +24,14 @@ namespace smtwin {
 inline constexpr double kTransferSd = 0.15;
 
 // True when the families treat both as the same kind of chip: Hopper, or SM120 and its relatives.
-bool are_relatives(const TimingGpu& a, const TimingGpu& b);
+bool are_relatives(ComputeCapability a, ComputeCapability b);
 
 // Same values in every number that a prior may follow from.
 bool same_specification(const TimingGpu& a, const TimingGpu& b);
 
 // Values in the order of `target`, which are the specs of a family on GPU `to`; `source` those of
-// the same family on GPU `from`, where it was fitted. A constant that the calibration lacks keeps
-// its prior.
+// the same family on GPU `from`, where it was fitted. DataError when the calibration does not hold
+// exactly these constants in this order: it was written for another version of the equations.
 std::vector<double> transferred_values(const FamilyCalibration& fitted,
                                        std::span<const ConstantSpec> source, const TimingGpu& from,
                                        std::span<const ConstantSpec> target, const TimingGpu& to);

@@ -69,7 +69,8 @@ TEST_CASE("FlashAttention 3: tiles in rounds, heads packed into 64 rows", "[unit
                                                   {"fixed_time", 8e-6},
                                                   {"first_block", 3e-6},
                                                   {"dim_power", 0.5},
-                                                  {"split_sequence", 20e-9},
+                                                  {"scan_sequence", 5e-9},
+                                                  {"split_sequence", 15e-9},
                                                   {"combine", 2e-6},
                                                   {"narrow_window_edge", 2e-6},
                                                   {"block_time", 1e-6}});
@@ -81,17 +82,78 @@ TEST_CASE("FlashAttention 3: tiles in rounds, heads packed into 64 rows", "[unit
   CHECK(model.seconds(shape, v, CacheState::benchmark) ==
         Approx(8e-6 + 64 * 20e-9 + 3e-6 + 15.3618e-6).epsilon(1e-4));
   // 600 sequences: not from a graph, and 0.8 * 100 SMs are not reached by 4 heads, 2 blocks are
-  // not worth a split: the plain instance scans nothing.
+  // not worth a split: the plain instance has no combine kernel, its CTAs still walk the list.
   const auto& kernel = std::get<FlashAttention3>(model.kernel());
   AttentionShape many = shape;
   many.batch = 600;
   CHECK_FALSE(kernel.work(many).split_instance);
+  CHECK(kernel.overhead_s(kernel.work(many), v) == Approx(8e-6 + 600 * 5e-9));
   // A window of 128 over 256 tokens needs its left block as well.
   AttentionShape window = shape;
   window.window = 128;
   CHECK(kernel.work(window).blocks == 2);
   window.kv_tokens = 128;
   CHECK(kernel.work(window).blocks == 1);
+}
+
+TEST_CASE("FlashAttention 3 in FP8 pays whole blocks, wide heads more a byte", "[unit]") {
+  const AttentionTimeModel model(attention_hopper_chip(),
+                                 {.library = AttentionLibrary::flash_attention3, .fp8_kv = true});
+  const std::vector<double> v = values_of(model, {{"dram_rate", 1e12},
+                                                  {"fixed_time", 7e-6},
+                                                  {"first_block", 3e-6},
+                                                  {"dim_power", 1},
+                                                  {"scan_sequence", 5e-9},
+                                                  {"split_sequence", 15e-9},
+                                                  {"combine", 2e-6},
+                                                  {"cta_rate", 24576e6},
+                                                  {"rate_power", 1},
+                                                  {"first_tile", 2e-6},
+                                                  {"wide_accumulate", 2},
+                                                  {"window_edge", 1.5e-6}});
+  const auto& kernel = std::get<FlashAttention3>(model.kernel());
+  // 100 tokens are two blocks of 96; the second is multiplied whole: 96 * 256 B = 24576 B, 1 us.
+  AttentionShape s{.batch = 100, .q_heads = 4, .kv_heads = 1, .kv_tokens = 100};
+  FlashAttention3::Work w = kernel.work(s);
+  CHECK(w.blocks == 2);
+  CHECK(kernel.tile_s(w, w.blocks, w.further_bytes, v) == Approx(4e-6));
+  // 100 sequences, one tile per SM; V of the first tile is transposed in the open.
+  CHECK(kernel.overhead_s(w, v) == Approx(7e-6 + 100 * 20e-9 + 2e-6));
+  // D = 64: half the time for a first block, half the rate: 128 * 128 B at 12288 B/us.
+  s.head_dim = 64;
+  s.kv_tokens = 200;
+  w = kernel.work(s);
+  CHECK(kernel.tile_s(w, 2, w.further_bytes, v) == Approx(1.5e-6 + 16384 / 12288e6));
+  // D = 256: the rate of D = 128, twice the time a byte: blocks of 128 * 512 B.
+  s.head_dim = 256;
+  w = kernel.work(s);
+  CHECK(kernel.tile_s(w, 2, w.further_bytes, v) == Approx(6e-6 + 2 * 65536 / 24576e6));
+}
+
+TEST_CASE("FlashInfer merges chunks, and in graphs of vLLM single ones too", "[unit]") {
+  const FlashInferDecode vllm(attention_sm120_chip(),
+                              {AttentionLibrary::flashinfer, AttentionFramework::vllm, true});
+  // 2 CTAs for each of 100 SMs, 1 KV head: 50 sequences may have 4 chunks, of 128 tokens or more.
+  AttentionShape s{.batch = 50, .q_heads = 8, .kv_heads = 1, .kv_tokens = 128};
+  CHECK(vllm.work(s).splits == 1);
+  CHECK(vllm.work(s).copied_rows == 50 * 8);
+  CHECK(vllm.work(s).merged_rows == 0);
+  // A window of 128 is planned with its 16 query rows: 144 tokens, two chunks. A CTA walks 128.
+  s.window = 128;
+  CHECK(vllm.work(s).splits == 1);
+  s.kv_tokens = 4096;
+  CHECK(vllm.work(s).splits == 2);
+  CHECK(vllm.work(s).tokens == 128);
+  CHECK(vllm.work(s).merged_rows == 50 * 8);
+  // Beyond the largest captured batch nothing is merged that is not cut.
+  s.batch = 600;
+  CHECK(vllm.work(s).splits == 1);
+  CHECK(vllm.work(s).copied_rows == 0);
+  // 32 heads take 64 query rows, whose tiles hold 128 tokens instead of 64.
+  AttentionShape one{.batch = 50, .q_heads = 8, .kv_heads = 1, .kv_tokens = 10};
+  CHECK(vllm.work(one).tokens == 64);
+  one.q_heads = 32;
+  CHECK(vllm.work(one).tokens == 128);
 }
 
 TEST_CASE("TensorRT-LLM picks its kernel by heads, format and chip", "[unit]") {

@@ -19,13 +19,18 @@ TimingGpu chip(int major, double sm_count) {
   return g;
 }
 
+double seconds(const Dsv4TimeModel& model, const Dsv4Shape& shape, const std::vector<double>& v,
+               CacheState cache) {
+  return model.time(model.work(shape), v, cache).seconds;
+}
+
 }  // namespace
 
 TEST_CASE("CSA reads the window and the top-k, and indexes all entries", "[unit]") {
   // Flash, 8192 tokens: C = 2048 entries, 512 + 128 are read: 10 blocks of 64. 20 sequences of 64
   // heads on 10 SMs: 2 tiles an SM, 20 blocks of 1 us. Index: 20 * 2048 * 1 ns = 40.96 us.
   // C - 512 = 1536 > 512: the whole selection, 2 rounds of 7 us.
-  const Dsv4TimeModel model(chip(9, 10), Dsv4Framework::sglang, true, ProjectionType::bf16);
+  const Dsv4TimeModel model(chip(9, 10), ServingFramework::sglang, true, ProjectionType::bf16);
   const Dsv4Shape s{.batch = 20, .heads = 64, .kv_tokens = 8192, .dims = dsv4_flash_dims()};
   const auto w = model.work(s);
   CHECK(w.blocks == 10);
@@ -34,34 +39,46 @@ TEST_CASE("CSA reads the window and the top-k, and indexes all entries", "[unit]
   const auto v = mla_values(model.constants(),
                             {{"block_time", 1e-6}, {"index_time", 1e-9}, {"select_time", 7e-6}});
   const auto free = mla_values(model.constants(), {});
-  CHECK(model.seconds(s, v, CacheState::benchmark) -
-            model.seconds(s, free, CacheState::benchmark) ==
+  CHECK(seconds(model, s, v, CacheState::benchmark) -
+            seconds(model, s, free, CacheState::benchmark) ==
         Approx((20 + 40.96 + 14) * 1e-6));
 }
 
 TEST_CASE("the selection starts beyond the model's own top-k", "[unit]") {
-  const Dsv4TimeModel model(chip(9, 10), Dsv4Framework::sglang, true, ProjectionType::bf16);
+  const Dsv4TimeModel model(chip(9, 10), ServingFramework::sglang, true, ProjectionType::bf16);
   const auto selections = [&](double tokens, const Dsv4Dims& dims) {
     return model.work({.batch = 1, .heads = 64, .kv_tokens = tokens, .dims = dims}).selections;
   };
   CHECK(selections(2048, dsv4_flash_dims()) == 0);    // C = 512
   CHECK(selections(3072, dsv4_flash_dims()) == 0.5);  // C = 768
   CHECK(selections(4096, dsv4_flash_dims()) == 1);
-  CHECK(selections(4096, dsv4_pro_dims()) == 0);      // C = 1024 = top-k
-  CHECK(selections(131072, dsv4_flash_dims()) == 0);  // C = 32768: another kernel
+  CHECK(selections(4096, dsv4_pro_dims()) == 0);  // C = 1024 = top-k
+}
+
+TEST_CASE("only SGLang's selection kernel ends at 32768 compressed entries", "[unit]") {
+  // 131068 tokens: C = 32767; 131072 tokens: C = 32768.
+  const auto selections = [](ServingFramework framework, double tokens) {
+    const Dsv4TimeModel model(chip(9, 10), framework, true, ProjectionType::fp8_block);
+    return model.work({.batch = 11, .heads = 64, .kv_tokens = tokens}).selections;
+  };
+  CHECK(selections(ServingFramework::sglang, 131068) == 2);  // 11 sequences on 10 SMs
+  CHECK(selections(ServingFramework::sglang, 131072) == 0);
+  CHECK(selections(ServingFramework::vllm, 131068) == 2);
+  CHECK(selections(ServingFramework::vllm, 131072) == 2);
+  CHECK(selections(ServingFramework::vllm, 4194304) == 2);
 }
 
 TEST_CASE("HCA reads every compressed entry, split over idle SMs", "[unit]") {
   // 65536 tokens: C = 512, + 128: 10 blocks. 2 sequences of 128 heads = 4 tiles on 10 SMs: 2.5
   // splits, the busiest has 4 blocks: 3 + 4 * 2 = 11 us.
-  const Dsv4TimeModel model(chip(9, 10), Dsv4Framework::vllm, false, ProjectionType::bf16);
+  const Dsv4TimeModel model(chip(9, 10), ServingFramework::vllm, false, ProjectionType::bf16);
   const Dsv4Shape s{.batch = 2, .heads = 128, .kv_tokens = 65536, .dims = dsv4_pro_dims()};
   CHECK(model.work(s).blocks == 10);
   CHECK(model.work(s).split_blocks == 4);
   const auto v = mla_values(model.constants(), {{"start_time", 3e-6}, {"block_time", 2e-6}});
   const auto free = mla_values(model.constants(), {});
-  CHECK(model.seconds(s, v, CacheState::benchmark) -
-            model.seconds(s, free, CacheState::benchmark) ==
+  CHECK(seconds(model, s, v, CacheState::benchmark) -
+            seconds(model, s, free, CacheState::benchmark) ==
         Approx(11e-6));
 }
 
@@ -88,25 +105,33 @@ TEST_CASE("the fallback's CSA runs sequence by sequence", "[unit]") {
 }
 
 TEST_CASE("the sparse kernels are not offered for other GPUs", "[unit]") {
-  CHECK_THROWS_AS(Dsv4TimeModel(chip(12, 188), Dsv4Framework::sglang, true, ProjectionType::bf16),
+  CHECK_THROWS_AS(
+      Dsv4TimeModel(chip(12, 188), ServingFramework::sglang, true, ProjectionType::bf16),
+      DataError);
+  CHECK_THROWS_AS(Dsv4TimeModel(chip(9, 132), ServingFramework::trtllm, true, ProjectionType::bf16),
                   DataError);
+}
+
+TEST_CASE("the fallback is not offered beyond SM120", "[unit]") {
+  CHECK_THROWS_AS(Dsv4FallbackTimeModel(chip(9, 132), true, ProjectionType::bf16), DataError);
+  CHECK_THROWS_AS(Dsv4FallbackTimeModel(chip(10, 148), false, ProjectionType::bf16), DataError);
 }
 
 TEST_CASE("DeepSeek-V4 modules: cold is never faster, all constants slow the module",
           "[property]") {
   for (const bool csa : {true, false}) {
-    const Dsv4TimeModel model(chip(9, 132), Dsv4Framework::vllm, csa, ProjectionType::fp8_block);
+    const Dsv4TimeModel model(chip(9, 132), ServingFramework::vllm, csa, ProjectionType::fp8_block);
     const auto v = mla_priors(model.constants());
     CHECK(model.constants().size() <= 16);
     for (const double tokens : {1.0, 5000.0, 1e6}) {
       const Dsv4Shape s{.batch = 8, .heads = 64, .kv_tokens = tokens, .dims = dsv4_pro_dims()};
-      CHECK(model.seconds(s, v, CacheState::cold) >= model.seconds(s, v, CacheState::benchmark));
+      CHECK(seconds(model, s, v, CacheState::cold) >= seconds(model, s, v, CacheState::benchmark));
       for (std::size_t c = 0; c < v.size(); ++c) {
         auto slower = v;
         slower[c] *= model.constants()[c].unit == "s" ? 1.1 : 0.9;
         INFO(model.constants()[c].name);
-        CHECK(model.seconds(s, slower, CacheState::cold) >=
-              model.seconds(s, v, CacheState::cold) * (1 - 1e-12));
+        CHECK(seconds(model, s, slower, CacheState::cold) >=
+              seconds(model, s, v, CacheState::cold) * (1 - 1e-12));
       }
     }
   }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "arch/error.hpp"
 #include "model/families/gemm/cublas_tiles.hpp"
 #include "model/families/gemm/gemm_tile_rules.hpp"
 #include "tests/catch.hpp"
@@ -48,6 +49,10 @@ TEST_CASE("counts round up exactly at multiples", "[unit]") {
   CHECK(ceil_div(257, 128) == 3);
   CHECK(ceil_count(0.999999) == 1);
   CHECK(ceil_count(4) == 4);
+  // Beyond the integers nothing is left to round.
+  CHECK(ceil_count(9007199254740993.0) == 9007199254740992.0);
+  CHECK(ceil_div(1e30, 128) == 1e30 / 128);
+  CHECK(std::isinf(ceil_count(INFINITY)));
 }
 
 TEST_CASE("vLLM's FP8 ladder on SM120 grows with the rows", "[unit]") {
@@ -78,8 +83,8 @@ TEST_CASE("SGLang's FP8 tiles", "[unit]") {
 }
 
 TEST_CASE("TensorRT-LLM's block-scaled tile on SM120 doubles above 64 rows", "[unit]") {
-  CHECK(at(trtllm_fp8_block_tile_sm120, 64, 4096, 4096) == "64x64x128");
-  CHECK(at(trtllm_fp8_block_tile_sm120, 65, 4096, 4096) == "128x64x128");
+  CHECK(at(fp8_block_tile_sm120, 64, 4096, 4096) == "64x64x128");
+  CHECK(at(fp8_block_tile_sm120, 65, 4096, 4096) == "128x64x128");
 }
 
 TEST_CASE("the first DeepGEMM fills one wave with the narrowest tile", "[unit]") {
@@ -120,6 +125,13 @@ TEST_CASE("DeepGEMM takes its small tiles only for few rows", "[property]") {
   CHECK((t.block_m >= 64 || m <= t.block_m));
   CHECK((t.block_m <= 128 || t.block_n <= 128));
   CHECK(std::fmod(t.block_n, 16) == 0);
+}
+
+TEST_CASE("DeepGEMM has no tile for a K whose scales fill the shared memory", "[unit]") {
+  // Scales take 4 bytes per 128 of K; 227 KiB less four stages of the smallest tile leave room for
+  // some 54,000 of them.
+  CHECK_NOTHROW(deepgemm_tile_sm90({.m = 1, .n = 4096, .k = 6e6}, kHopperSms));
+  CHECK_THROWS_AS(deepgemm_tile_sm90({.m = 1, .n = 4096, .k = 8e6}, kHopperSms), DataError);
 }
 
 TEST_CASE("cuBLAS splits K only where a row of K is long", "[unit]") {

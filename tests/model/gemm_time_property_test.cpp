@@ -30,7 +30,7 @@ std::vector<GemmTimeModel> models(const TimingGpu& gpu) {
   for (const Name& n : names) out.emplace_back(gpu, n.framework, n.source, n.dtype);
   for (const std::string framework : {"sglang", "trtllm"}) {
     for (const std::string dtype : {"bfloat16", "fp8"}) {
-      out.emplace_back(mla_bmm_implementation(framework, "", dtype, gpu), gpu);
+      out.emplace_back(mla_bmm_implementation(framework, dtype, gpu), gpu);
     }
   }
   return out;
@@ -47,7 +47,19 @@ const std::vector<GemmShape> kShapes = {{.m = 1, .n = 32, .k = 32},
                                         {.m = 17, .n = 512, .k = 65536},
                                         {.m = 129, .n = 16384, .k = 7168},
                                         {.b = 16, .m = 64, .n = 512, .k = 128},
-                                        {.m = 8192, .n = 51200, .k = 12288}};
+                                        {.m = 8192, .n = 51200, .k = 12288},
+                                        {.m = 1e15, .n = 1e15, .k = 4096}};
+
+TimeParts cold_time(const GemmTimeModel& model, const GemmShape& shape,
+                    const std::vector<double>& v) {
+  return model.parts(model.cold_point(shape), model.read(v));
+}
+
+std::string name(const GemmTimeModel& model) {
+  const GemmImplementation& g = model.implementation();
+  return std::string(to_string(g.framework)) + " dtype " +
+         std::to_string(static_cast<int>(g.dtype)) + (g.batched ? " batched" : "");
+}
 
 }  // namespace
 
@@ -59,8 +71,8 @@ TEST_CASE("times are finite and positive in all corners", "[property]") {
     for (const auto which : {&ConstantSpec::low, &ConstantSpec::prior, &ConstantSpec::high}) {
       const std::vector<double> v = values(model, which);
       for (const GemmShape& shape : kShapes) {
-        const double t = model.cold_time(shape, v).seconds;
-        INFO(model.implementation().library << " " << shape.m << "x" << shape.n << "x" << shape.k);
+        const double t = cold_time(model, shape, v).seconds;
+        INFO(name(model) << " " << shape.m << "x" << shape.n << "x" << shape.k);
         CHECK(std::isfinite(t));
         CHECK(t > 0);
       }
@@ -74,7 +86,7 @@ TEST_CASE("no prior lies outside its bounds and every constant is named once", "
   for (const GemmTimeModel& model : models(gpu)) {
     const auto& specs = model.constants();
     for (std::size_t i = 0; i < specs.size(); ++i) {
-      INFO(model.implementation().library << " " << specs[i].name);
+      INFO(name(model) << " " << specs[i].name);
       CHECK(specs[i].low < specs[i].prior);
       CHECK(specs[i].prior < specs[i].high);
       CHECK(specs[i].of_gpu == (specs[i].name == "dram_rate"));
@@ -101,7 +113,7 @@ TEST_CASE("twice the K of a fixed tile is never faster", "[property]") {
       test::catalog_chip(GENERATE(as<std::string>{}, "rtx-pro-6000-server", "h200-sxm"));
   for (const GemmTimeModel& model : models(gpu)) {
     if (model.implementation().rule == nullptr) continue;
-    if (model.implementation().library == "DeepGEMM") continue;  // its tile depends on K
+    if (model.implementation().library == GemmLibrary::deepgemm) continue;  // its tile depends on K
     const GemmConstants c = model.read(values(model, &ConstantSpec::prior));
     for (GemmShape shape : kShapes) {
       int tile = 0;
@@ -141,14 +153,35 @@ TEST_CASE("the search finds the fastest tile that cuBLAS allows", "[property]") 
   }
 }
 
+TEST_CASE("a held tile that cannot run counts as one that can", "[unit]") {
+  const TimingGpu gpu = test::catalog_chip("rtx-pro-6000-server");
+  const GemmTimeModel model(gpu, "trtllm", "", "bfloat16");
+  const auto& tiles = model.implementation().candidates;
+  REQUIRE(tiles[0].block_m == 1);  // dot products, for one row only
+  REQUIRE(tiles[1].block_m > 1);
+  const GemmConstants c = model.read(values(model, &ConstantSpec::prior));
+  const GemmPoint point = model.cold_point({.m = 64, .n = 4096, .k = 4096});
+  int plain = 1;
+  const double expected = model.seconds(point, c, plain, false);
+  for (int held : {0, -1, static_cast<int>(tiles.size()), 1 << 30}) {
+    CHECK(model.seconds(point, c, held, false) == expected);
+  }
+  // Constants with which no tile ends: the search still names one for 64 rows.
+  GemmConstants never = c;
+  never.dram_bytes_per_s = 0;
+  int picked = 0;
+  model.seconds(point, never, picked, true);
+  CHECK(picked == 1);
+}
+
 TEST_CASE("a deployment's parts say what decides and what runs", "[unit]") {
   const TimingGpu gpu = test::catalog_chip("rtx-pro-6000-server");
   const GemmTimeModel model(gpu, "vllm", "", "fp8");
   const std::vector<double> v = values(model, &ConstantSpec::prior);
-  const TimeParts decode = model.cold_time({.m = 1, .n = 28672, .k = 8192}, v);
+  const TimeParts decode = cold_time(model, {.m = 1, .n = 28672, .k = 8192}, v);
   CHECK(decode.choice == "16x64x128");
   CHECK(decode.regime() == Regime::dram);
-  const TimeParts prefill = model.cold_time({.m = 8192, .n = 28672, .k = 8192}, v);
+  const TimeParts prefill = cold_time(model, {.m = 8192, .n = 28672, .k = 8192}, v);
   CHECK(prefill.choice == "128x128x128");
   CHECK(prefill.regime() == Regime::compute);
   CHECK(prefill.seconds > decode.seconds);
@@ -157,14 +190,33 @@ TEST_CASE("a deployment's parts say what decides and what runs", "[unit]") {
 TEST_CASE("names that no rule covers are refused with the known ones", "[unit]") {
   const TimingGpu gpu = test::catalog_chip("h200-sxm");
   CHECK_THROWS_WITH(gemm_implementation("llamacpp", "", "fp8", gpu),
-                    "framework \"llamacpp\": no model; known: vllm, sglang, trtllm");
+                    "framework \"llamacpp\" is not modelled; known: VLLM, SGLang, TRTLLM");
   CHECK_THROWS_WITH(
       gemm_implementation("vllm", "", "int3", gpu),
-      "gemm dtype \"int3\": no model; known: bfloat16, float16, fp8, fp8_block, nvfp4");
+      "dtype \"int3\" is not modelled; known: bfloat16, float16, fp8, fp8_block, nvfp4");
   CHECK_THROWS_AS(gemm_implementation("vllm", "", "nvfp4", gpu), DataError);
+  CHECK_THROWS_WITH(
+      gemm_implementation("vllm", "TritonFp8BlockScaledMMKernel", "fp8_block", gpu),
+      "kernel_source \"TritonFp8BlockScaledMMKernel\" is not modelled; known for vLLM fp8_block: "
+      "DeepGemmFp8BlockScaledMMKernel, FlashInferFp8BlockScaledMMKernel, "
+      "CutlassFp8BlockScaledMMKernel");
   TimingGpu ampere = gpu;
   ampere.name = "a100-sxm";
   ampere.compute_capability = {.major = 8, .minor = 0};
-  CHECK_THROWS_WITH(mla_bmm_implementation("vllm", "", "bfloat16", ampere),
-                    "a100-sxm: no GEMM model for compute capability 8.0; known: 9.0, 12.0");
+  CHECK_THROWS_WITH(mla_bmm_implementation("vllm", "bfloat16", ampere),
+                    "a100-sxm: GEMM of compute capability 8.0 is not modelled; known: 9.0, 12.0");
+}
+
+TEST_CASE("projections exist in BF16 everywhere and in FP8 in two frameworks", "[unit]") {
+  const TimingGpu gpu =
+      test::catalog_chip(GENERATE(as<std::string>{}, "rtx-pro-6000-server", "h200-sxm"));
+  for (const std::string framework : {"vllm", "sglang", "trtllm"}) {
+    CHECK_NOTHROW(mla_bmm_implementation(framework, "bfloat16", gpu));
+    CHECK_THROWS_AS(mla_bmm_implementation(framework, "fp8_block", gpu), DataError);
+    CHECK_THROWS_AS(mla_bmm_implementation(framework, "nvfp4", gpu), DataError);
+  }
+  CHECK_NOTHROW(mla_bmm_implementation("sglang", "fp8", gpu));
+  CHECK_NOTHROW(mla_bmm_implementation("trtllm", "fp8", gpu));
+  CHECK_THROWS_WITH(mla_bmm_implementation("vllm", "fp8", gpu),
+                    "dtype \"fp8\" is not modelled; known for vllm: bfloat16, float16");
 }

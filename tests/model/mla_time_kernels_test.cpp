@@ -29,9 +29,11 @@ void for_every_family(Check check) {
   for (const MlaFamily f : kEverySm120) check(MlaTimeModel(mla_chip(12), f));
 }
 
+constexpr double kMost = 2147483648.0;  // the largest count that rows may hold
 const MlaShape kShapes[] = {{.batch = 1, .heads = 1, .kv_tokens = 1},
                             {.batch = 3, .heads = 16, .kv_tokens = 700},
-                            {.batch = 64, .heads = 128, .kv_tokens = 4096}};
+                            {.batch = 64, .heads = 128, .kv_tokens = 4096},
+                            {.batch = kMost, .heads = kMost, .kv_tokens = kMost}};
 
 }  // namespace
 

@@ -82,10 +82,11 @@ TEST_CASE("a module takes longer than its attention kernel and is never faster c
     CHECK(model.constants().front().of_gpu);
     for (const double batch : {1.0, 16.0, 300.0}) {
       const MlaShape s{.batch = batch, .heads = 16, .kv_tokens = 2000};
-      const double cold = model.seconds(s, v, CacheState::cold);
-      CHECK(cold >= model.seconds(s, v, CacheState::benchmark));
-      const TimeParts parts = model.parts(s, v, CacheState::cold);
-      CHECK(parts.seconds == cold);
+      const auto work = model.work(s);
+      const MlaTime cold = model.time(work, v, CacheState::cold);
+      CHECK(cold.seconds >= model.time(work, v, CacheState::benchmark).seconds);
+      CHECK(cold.seconds > model.kernel().time(work.attention, v, CacheState::cold).seconds);
+      const TimeParts parts = to_parts(cold, {});
       CHECK(parts.regime_s[static_cast<std::size_t>(parts.regime())] > 0);
     }
   }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
 #include "model/families/mla/mla_split_rules.hpp"
 #include "tests/catch.hpp"
 
@@ -75,6 +77,30 @@ TEST_CASE("FlashMLA gives a sequence an SM when they are equally many", "[unit]"
   CHECK(r.blocks == 10);
   CHECK(r.pieces == 1);
   CHECK(r.partials == 0);
+}
+
+TEST_CASE("FlashMLA lets a part finish one sequence, take whole ones and begin another", "[unit]") {
+  // 2 SMs, 3 sequences of 10 blocks: total 3 * 15, payload ceil(45/2) + 5 = 28. Part 0: one whole
+  // (15), of the 13 left 8 blocks of the second: 18 blocks in 2 pieces. Part 1: its other 2 blocks
+  // (7 with overhead), 21 left: the third whole. Two results of the second are combined.
+  const MlaRounds r = flashmla_rounds({.batch = 3, .heads = 64, .kv_tokens = 640}, 2);
+  CHECK(r.blocks == 18);
+  CHECK(r.pieces == 2);
+  CHECK(r.splits == 2);
+  CHECK(r.partials == 2);
+}
+
+TEST_CASE("FlashMLA plans batches of any size at once", "[unit]") {
+  // 2^31 sequences of one block: 6 each with overhead, payload ceil(6 * 2^31 / 132) + 5 =
+  // 97612899: 16268816 whole sequences in the first part, the 3 left are all overhead.
+  const MlaRounds r =
+      flashmla_rounds({.batch = 2147483648.0, .heads = 64, .kv_tokens = 64}, kH200Sms);
+  CHECK(r.pieces == 16268816);
+  CHECK(r.blocks == 16268816);
+  CHECK(r.splits == 1);
+  const MlaRounds huge = flashmla_rounds({.batch = 1e15, .heads = 1e15, .kv_tokens = 1e15}, 132);
+  CHECK(std::isfinite(huge.blocks));
+  CHECK(huge.blocks >= 1e15 * 1e13);
 }
 
 TEST_CASE("FlashMLA hands out every block once", "[property]") {

@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "arch/error.hpp"
 #include "model/families/moe/expert_loads.hpp"
 #include "model/families/moe/token_runs.hpp"
 #include "model/families/moe/uniform_routing.hpp"
@@ -55,6 +56,9 @@ TEST_CASE("tiles are counted expert by expert", "[unit]") {
   CHECK(r.tiles_of(16) == 1 + 1 + 2 + 19);
   CHECK(r.tiles_of(48) == 1 + 1 + 1 + 7);
   CHECK(r.tiles_of(256) == 1 + 1 + 1 + 2);
+  CHECK_THROWS_AS(r.tiles_of(24), DataError);
+  // 5e9 rows do not fit 32 bits: 5e9 / 256 = 19,531,250 tiles.
+  CHECK(routing_of_loads(Loads{5000000000}, 5e9).tiles_of(256) == 19531250);
 }
 
 TEST_CASE("the sorted layout in runs equals the layout token by token", "[property]") {
@@ -104,6 +108,16 @@ TEST_CASE("group-limited top-k keeps the groups with two hits, then fills up by 
   chosen = {4, 5, 6, 12};
   limiter.apply(chosen);
   CHECK(std::set<int>(chosen.begin(), chosen.end()) == std::set<int>{4, 5, 6, 12});
+}
+
+TEST_CASE("groups that do not divide the experts or hold too few are refused", "[unit]") {
+  CHECK_THROWS_AS(GroupLimiter(12, {.groups = 8, .kept = 4}), DataError);
+  CHECK_THROWS_AS(GroupLimiter(16, {.groups = 0, .kept = 0}), DataError);
+  CHECK_THROWS_AS(GroupLimiter(16, {.groups = 4, .kept = 5}), DataError);
+  // One group of 4 experts cannot give a token 5.
+  GroupLimiter one(16, {.groups = 4, .kept = 1});
+  std::vector<int> chosen{0, 1, 2, 3, 4};
+  CHECK_THROWS_AS(one.apply(chosen), DataError);
 }
 
 TEST_CASE("with group-limited top-k a balanced benchmark reaches half of the experts",

@@ -48,6 +48,12 @@ const std::vector<MoeImplementation>& implementations() {
   return all;
 }
 
+double cold_s(const MoeTimeModel& model, const MoeShape& shape, const MoeRouting& routing,
+              const std::vector<double>& values) {
+  int choice = 0;
+  return model.seconds(model.prepare(shape, routing), values, CacheState::cold, choice, true);
+}
+
 MoeRouting even_routing(std::int64_t experts, std::int64_t rows_each) {
   const std::vector<std::int64_t> loads(static_cast<std::size_t>(experts), rows_each);
   return routing_of_loads(loads, static_cast<double>(rows_each));
@@ -79,7 +85,7 @@ TEST_CASE("a layer of vLLM's Triton path by hand", "[unit]") {
                                                        {"row_traffic", 1.0}});
   const MoeShape shape{.tokens = 64, .topk = 2, .experts = 4, .hidden = 1024, .inter = 512};
   const MoeRouting routing = even_routing(4, 32);
-  CHECK(model.seconds(shape, routing, values) == Approx(26.719403e-6).epsilon(1e-7));
+  CHECK(cold_s(model, shape, routing, values) == Approx(26.719403e-6).epsilon(1e-7));
 
   // Replayed, 13.1 MB stay in the L2: mem at 1.9 TB/s, latency without the factor 2.
   //   sqrt(4.415057^2 + 4.194304^2 + 3.93216^2 + 1.8^2)  = 7.469056
@@ -106,9 +112,15 @@ TEST_CASE("rows of other ranks cost CTAs that write zeros", "[unit]") {
   const MoeShape shape{
       .tokens = 64, .topk = 2, .experts = 4, .ep = 2, .hidden = 1024, .inter = 512};
   const MoeRouting routing = even_routing(2, 32);
-  const double with = model.seconds(shape, routing, values_of(model, {{"remote_tile_time", 2e-6}}));
-  const double none = model.seconds(shape, routing, values_of(model, {{"remote_tile_time", 0}}));
-  CHECK(with - none == Approx(1.28e-6));
+  const MoeWork work = model.prepare(shape, routing);
+  const TimeParts with =
+      model.parts(work, values_of(model, {{"remote_tile_time", 2e-6}}), CacheState::cold);
+  const TimeParts none =
+      model.parts(work, values_of(model, {{"remote_tile_time", 0}}), CacheState::cold);
+  CHECK(with.seconds - none.seconds == Approx(1.28e-6));
+  // The parts tell of the same time.
+  const auto latency = static_cast<std::size_t>(Regime::latency);
+  CHECK(with.regime_s[latency] - none.regime_s[latency] == Approx(1.28e-6));
 }
 
 TEST_CASE("SGLang sums nothing when a token has one expert", "[unit]") {
@@ -163,7 +175,8 @@ TEST_CASE("the tuner's tile is kept whatever the loads", "[property]") {
 TEST_CASE("what holds for every implementation", "[property]") {
   const TimingGpu gpu = GENERATE(plain_chip(), hopper_chip());
   for (const MoeImplementation& how : implementations()) {
-    INFO(to_string(how.framework) << ", " << to_string(how.kernel) << ", " << to_string(how.dtype));
+    INFO(to_string(how.framework) << ", kernel " << static_cast<int>(how.kernel) << ", dtype "
+                                  << static_cast<int>(how.dtype));
     const MoeTimeModel model(gpu, how);
     const std::vector<double> values = values_of(model);
     REQUIRE(model.constants().size() <= 16);
@@ -191,7 +204,13 @@ TEST_CASE("what holds for every implementation", "[property]") {
       REQUIRE(half <= t_cold);
       // The pick of the search repeats its time.
       REQUIRE(model.seconds(work, values, CacheState::cold, cold, false) == t_cold);
-      REQUIRE(model.parts(work, values, CacheState::benchmark).seconds == t_warm);
+      const TimeParts parts = model.parts(work, values, CacheState::benchmark);
+      REQUIRE(parts.seconds == t_warm);
+      // Limits that overlap take no longer than one after the other; feeding an SM and warm weights
+      // are one part, the larger, so at most once more.
+      double sum = parts.regime_s[static_cast<std::size_t>(Regime::l2)];
+      for (const double part : parts.regime_s) sum += part;
+      REQUIRE(t_warm <= sum * (1 + 1e-12));
     }
   }
 }
@@ -200,7 +219,8 @@ TEST_CASE("constants have bounds around their prior, and time is finite at every
           "[property]") {
   const TimingGpu gpu = GENERATE(plain_chip(), hopper_chip());
   for (const MoeImplementation& how : implementations()) {
-    INFO(to_string(how.framework) << ", " << to_string(how.kernel) << ", " << to_string(how.dtype));
+    INFO(to_string(how.framework) << ", kernel " << static_cast<int>(how.kernel) << ", dtype "
+                                  << static_cast<int>(how.dtype));
     const MoeTimeModel model(gpu, how);
     const MoeShape shape{
         .tokens = 33, .topk = 1, .experts = 16, .ep = 2, .hidden = 72, .inter = 40};

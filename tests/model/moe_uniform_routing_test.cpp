@@ -54,3 +54,19 @@ TEST_CASE("many tokens activate all experts", "[property]") {
     before = active;
   }
 }
+
+TEST_CASE("any number of tokens ends", "[unit]") {
+  // Far beyond where a tile more changes a double there are no empty rows to speak of: with all 8
+  // of 8 experts chosen tiles = 8 tokens / height.
+  for (const double tokens : {1e15, 1e17, 1e20}) {
+    for (const int rows : kMoeTileRows) {
+      CHECK(uniform_routing(layer(tokens, 8, 8)).tiles_of(rows) == Approx(8 * tokens / rows));
+      CHECK(uniform_routing(layer(tokens, 1, 8)).tiles_of(rows) == Approx(tokens / rows));
+    }
+  }
+  // Where the sum over the tail gives way to its closed form nothing jumps: with 2 experts and one
+  // choice the spread is sqrt(tokens / 2), 1024 x 8 at 2^27 tokens.
+  const double below = uniform_routing(layer(134217000, 1, 2)).tiles_of(8);
+  const double above = uniform_routing(layer(134218000, 1, 2)).tiles_of(8);
+  CHECK(above - below == Approx(1000.0 / 8).epsilon(1e-3));
+}

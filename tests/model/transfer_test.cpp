@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "arch/error.hpp"
 #include "tests/catch.hpp"
 
 using namespace smtwin;
@@ -49,6 +50,7 @@ FamilyCalibration fitted() {
   f.constants = {{.name = "dram_rate", .unit = "B/s", .meaning = "", .value = 0.8e12},
                  {.name = "tensor_rate", .unit = "flop/s", .meaning = "", .value = 6e14},
                  {.name = "step_time", .unit = "s", .meaning = "", .value = 6e-7}};
+  f.covariance.assign(9, 0.0);
   return f;
 }
 
@@ -86,21 +88,30 @@ TEST_CASE("half the power slows the tensor cores by the cube root, and nothing e
   CHECK(on(to)[1] == Approx(3e14));
 }
 
-TEST_CASE("a constant that a profile lacks keeps its prior", "[property]") {
+TEST_CASE("a calibration of other constants is refused", "[errors]") {
+  const auto use = [](const FamilyCalibration& f) {
+    return transferred_values(f, specs_on(chip()), chip(), specs_on(chip()), chip());
+  };
   FamilyCalibration f = fitted();
-  f.constants.erase(f.constants.begin());
-  const std::vector<double> v =
-      transferred_values(f, specs_on(chip()), chip(), specs_on(chip()), chip());
-  CHECK(v[0] == 0.9e12);
-  CHECK(v[1] == 6e14);
+  CHECK_NOTHROW(use(f));
+  std::swap(f.constants[0], f.constants[1]);
+  CHECK_THROWS_AS(use(f), DataError);
+  f = fitted();
+  f.constants.pop_back();
+  CHECK_THROWS_AS(use(f), DataError);
+  f = fitted();
+  f.constants[2].name = "other_time";
+  CHECK_THROWS_WITH(use(f), Catch::Contains("dram_rate, tensor_rate, step_time; found dram_rate, "
+                                            "tensor_rate, other_time"));
+  f = fitted();
+  f.covariance.clear();
+  CHECK_THROWS_AS(use(f), DataError);
 }
 
 TEST_CASE("relatives share a major compute capability", "[property]") {
-  TimingGpu a = chip(), b = chip();
-  b.compute_capability = {12, 1};
-  CHECK(are_relatives(a, b));
-  b.compute_capability = {9, 0};
-  CHECK_FALSE(are_relatives(a, b));
+  TimingGpu a = chip();
+  CHECK(are_relatives({12, 0}, {12, 1}));
+  CHECK_FALSE(are_relatives({12, 0}, {9, 0}));
   CHECK(same_specification(a, chip()));
   a.l2_bytes += 1;
   CHECK_FALSE(same_specification(a, chip()));

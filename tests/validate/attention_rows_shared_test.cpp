@@ -105,7 +105,7 @@ TEST_CASE("decode attention predicts head geometries it has not seen", "[shared]
       INFO(family.problem->constants()[j].name << " = " << fit.values[j]);
       CHECK_FALSE(fit.at_bound[j]);
     }
-    const CrossValidation check = cross_validate(family.measured, {}, fit, o);
+    const CrossValidation check = cross_validate(family.measured, {}, o);
     const ErrorStatistics e = error_statistics(check.predicted_s, family.measured.measured_s);
     CHECK(e.median_error <= 0.06);
     CHECK(e.p90_error <= 0.24);

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "tests/catch.hpp"
+#include "tests/validate/constants_in_use.hpp"
 #include "validate/fit/family_fit.hpp"
 #include "validate/measurements/collective_rows.hpp"
 #include "validate/measurements/measured_families.hpp"
@@ -144,7 +145,7 @@ TEST_CASE("no scored family of collectives uses more than 16 constants, none end
     CHECK(points.size() == 13);
     for (const auto& [name, of_family] : points) {
       INFO(name);
-      CHECK(constants_in_use(*family.problem, of_family).size() <= 16);
+      CHECK(test::constants_in_use(*family.problem, of_family).size() <= 16);
     }
     const FamilyFit fit = fit_family(family.measured, {}, {});
     CHECK(std::count(fit.at_bound.begin(), fit.at_bound.end(), true) == 0);

@@ -5,6 +5,7 @@
 
 #include "arch/error.hpp"
 #include "tests/catch.hpp"
+#include "tests/validate/constants_in_use.hpp"
 #include "validate/measurements/row_problems.hpp"
 
 namespace smtwin {
@@ -60,10 +61,11 @@ TEST_CASE("the kernel source names library and launch") {
 TEST_CASE("rows that no rule covers are refused with their line") {
   MeasurementRow row = nccl_row("broadcast", "half", 2, 128);
   CHECK_THROWS_WITH(collective_question(row),
-                    "line 7: op_name: \"broadcast\" is not modelled; all_reduce, all_gather, "
-                    "reduce_scatter, alltoall are");
+                    "nccl_perf line 7: op_name \"broadcast\" is not modelled; known: all_reduce, "
+                    "all_gather, reduce_scatter, alltoall");
   CHECK_THROWS_WITH(collective_question(nccl_row("all_reduce", "fp8", 2, 128)),
-                    "line 7: dtype: \"fp8\" is not modelled; half, float16, bfloat16, int8 are");
+                    "nccl_perf line 7: dtype \"fp8\" is not modelled; known: half, float16, "
+                    "bfloat16, int8");
   CHECK_THROWS_AS(collective_question(nccl_row("all_reduce", "half", 1, 128)), DataError);
   CHECK_THROWS_AS(collective_question(nccl_row("all_reduce", "half", 2, 0)), DataError);
   row = nccl_row("all_reduce", "half", 2, 128);
@@ -80,9 +82,9 @@ TEST_CASE("a problem knows which of the shared constants its points use") {
   const auto problem = collective_row_problem(rows, pcie_card());
   REQUIRE(problem->size() == 2);
   const std::size_t first = 0, second = 1;
-  CHECK(constants_in_use(*problem, {&first, 1}) ==
+  CHECK(test::constants_in_use(*problem, {&first, 1}) ==
         std::vector<std::string>{"launch_s", "ll_hop_s"});
-  CHECK(constants_in_use(*problem, {&second, 1}) ==
+  CHECK(test::constants_in_use(*problem, {&second, 1}) ==
         std::vector<std::string>{"launch_s", "simple_hop_s", "alltoall_peer_s",
                                  "alltoall_fill_share", "alltoall_rate"});
 }
@@ -118,7 +120,7 @@ TEST_CASE("every constant is used by some row, none of them by any") {
     std::iota(all.begin(), all.end(), std::size_t{0});
     std::vector<std::string> names;
     for (const ConstantSpec& spec : problem->constants()) names.push_back(spec.name);
-    CHECK(constants_in_use(*problem, all) == names);
+    CHECK(test::constants_in_use(*problem, all) == names);
   }
 }
 

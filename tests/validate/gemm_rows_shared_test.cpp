@@ -75,7 +75,7 @@ TEST_CASE("GEMM families predict sizes of N and K they have not seen", "[shared]
       INFO(family.problem->constants()[j].name << " = " << fit.values[j]);
       CHECK_FALSE(fit.at_bound[j]);
     }
-    const CrossValidation check = cross_validate(family.measured, {}, fit, o);
+    const CrossValidation check = cross_validate(family.measured, {}, o);
     const ErrorStatistics e = error_statistics(check.predicted_s, family.measured.measured_s);
     const Bar bar = gemm_bar(family);
     CHECK(e.median_error <= bar.median);
@@ -94,7 +94,7 @@ TEST_CASE("projections and scales predict batches they have not seen", "[shared]
     if (family.rows.size() < 300) continue;
     const FamilyFitOptions o = pooled(family.timing_gpu);
     const FamilyFit fit = fit_family(family.measured, {}, o);
-    const CrossValidation check = cross_validate(family.measured, {}, fit, o);
+    const CrossValidation check = cross_validate(family.measured, {}, o);
     // Most of these last a few microseconds: within 5 % or 1 us counts as right.
     std::size_t right = 0;
     for (std::size_t i = 0; i < check.predicted_s.size(); ++i) {

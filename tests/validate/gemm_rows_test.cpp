@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From rows of GEMM, MLA projections and dynamic scales to prepared shapes: what the collector's
 // loop leaves in the L2, and the instrument.
+#include <cmath>
 #include <memory>
 #include <vector>
 
@@ -88,8 +89,15 @@ TEST_CASE("rows timed without a graph stand on the host's floor", "[unit]") {
   row.m = 64;
   const double aligned = prior_s(row, hopper());
   CHECK(aligned > 60e-6);
-  row.m = 65;  // scales of 65 rows are copied first
+  const auto launch_s = [](const MeasurementRow& r) {
+    const MeasurementRow* const rows[] = {&r};
+    const auto problem = gemm_row_problem(rows, hopper());
+    return problem->parts(0, priors(*problem))[Regime::launch];
+  };
+  const double aligned_launch = launch_s(row);
+  row.m = 65;  // scales of 65 rows are copied first, 8 us before any fit
   CHECK(prior_s(row, hopper()) > aligned + 5e-6);
+  CHECK(launch_s(row) - aligned_launch == Approx(8e-6).epsilon(0.01));
 }
 
 TEST_CASE("a replayed row lies on the instrument's grid", "[unit]") {
@@ -107,6 +115,7 @@ TEST_CASE("a replayed row lies on the instrument's grid", "[unit]") {
 
 TEST_CASE("projections before and after latent attention transpose each other", "[unit]") {
   MeasurementRow row;
+  row.table = MeasurementTable::mla_bmm;
   row.line = 3;
   row.framework = "vLLM";
   row.kernel_source = "vllm_torch_bmm";
@@ -127,12 +136,17 @@ TEST_CASE("projections before and after latent attention transpose each other", 
 
   row.op_name = "mla_gen_middle";
   CHECK_THROWS_WITH(mla_bmm_row_problem(rows, hopper()),
-                    "mla_bmm_perf line 3: op_name \"mla_gen_middle\"; known: mla_gen_pre, "
-                    "mla_gen_post");
+                    "mla_bmm_perf line 3: op_name \"mla_gen_middle\" is not modelled; known: "
+                    "mla_gen_pre, mla_gen_post");
+  row.dtype = "fp8";
+  CHECK_THROWS_WITH(mla_bmm_row_problem(rows, hopper()),
+                    "mla_bmm_perf line 3: dtype \"fp8\" is not modelled; known for vLLM: bfloat16, "
+                    "float16");
 }
 
 TEST_CASE("a scale row is a matrix of the framework's granularity", "[unit]") {
   MeasurementRow row = gemm_row("VLLM", "dynamic_per_token", "fp8");
+  row.table = MeasurementTable::compute_scale;
   const MeasurementRow* const rows[] = {&row};
   const auto per_row = compute_scale_row_problem(rows, hopper());
   int choice = 0;
@@ -142,7 +156,34 @@ TEST_CASE("a scale row is a matrix of the framework's granularity", "[unit]") {
   CHECK(per_tensor->seconds(0, priors(*per_tensor), choice, true) > 5e-6);
   row.dtype = "int8";
   CHECK_THROWS_WITH(compute_scale_row_problem(rows, hopper()),
-                    "computescale_perf line 7: quant_dtype \"int8\": no model; known: fp8");
+                    "computescale_perf line 7: quant_dtype \"int8\" is not modelled; known: fp8");
+  row.dtype = "fp8";
+  row.framework = "llamacpp";
+  CHECK_THROWS_WITH(
+      compute_scale_row_problem(rows, hopper()),
+      "computescale_perf line 7: framework \"llamacpp\" is not modelled; known: VLLM, "
+      "SGLang, TRTLLM");
+}
+
+TEST_CASE("a row that no rule covers is named with its line", "[unit]") {
+  MeasurementRow row = gemm_row("VLLM", "torch.nn.functional.linear", "int3");
+  const MeasurementRow* const rows[] = {&row};
+  CHECK_THROWS_WITH(
+      gemm_row_problem(rows, hopper()),
+      "gemm_perf line 7: dtype \"int3\" is not modelled; known: bfloat16, float16, fp8, "
+      "fp8_block, nvfp4");
+  row = gemm_row("SGLang", "sglang_deepgemm_gemm_nt_f8f8bf16", "fp8_block");
+  row.k = 1e7;
+  CHECK_THROWS_WITH(gemm_row_problem(rows, hopper()),
+                    "gemm_perf line 7: DeepGEMM has no tile for K = 1e+07, whose scales fill the "
+                    "shared memory; known: K up to some 6 million");
+}
+
+TEST_CASE("sizes at the end of the numbers stay finite", "[property]") {
+  MeasurementRow row = gemm_row("TRTLLM", "torch_flow", "bfloat16");
+  row.m = row.n = 1e15;
+  CHECK(std::isfinite(prior_s(row, hopper())));
+  CHECK(std::isfinite(prior_s(row, test::catalog_chip("rtx-pro-6000-server"))));
 }
 
 TEST_CASE("no rows are no problem", "[unit]") {

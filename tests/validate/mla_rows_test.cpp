@@ -90,22 +90,63 @@ TEST_CASE("a module row's step includes the new token", "[unit]") {
   const auto problem = mla_module_row_problem(rows, mla_chip(12));
   const MlaModuleTimeModel model(mla_chip(12), {MlaLibrary::trtllm_sm120, true},
                                  ProjectionType::nvfp4);
-  CHECK(seconds(*problem) == model.seconds({.batch = 2, .heads = 16, .kv_tokens = 8191},
-                                           mla_priors(model.constants()), CacheState::benchmark));
+  CHECK(seconds(*problem) == model
+                                 .time(model.work({.batch = 2, .heads = 16, .kv_tokens = 8191}),
+                                       mla_priors(model.constants()), CacheState::benchmark)
+                                 .seconds);
 }
 
-TEST_CASE("DeepSeek-V4 rows take the sparse kernels on Hopper and the fallback elsewhere",
+TEST_CASE("DeepSeek-V4 rows take the sparse kernels on Hopper and the fallback on SM120",
           "[unit]") {
   const MeasurementRow row = dsv4_row();
   const std::vector<const MeasurementRow*> rows{&row};
-  const Dsv4TimeModel sparse(mla_chip(9), Dsv4Framework::sglang, true, ProjectionType::fp8_block);
+  const Dsv4TimeModel sparse(mla_chip(9), ServingFramework::sglang, true,
+                             ProjectionType::fp8_block);
   const Dsv4Shape shape{.batch = 2, .heads = 16, .kv_tokens = 8191, .dims = dsv4_pro_dims()};
   CHECK(seconds(*dsv4_row_problem(rows, mla_chip(9))) ==
-        sparse.seconds(shape, mla_priors(sparse.constants()), CacheState::benchmark));
+        sparse.time(sparse.work(shape), mla_priors(sparse.constants()), CacheState::benchmark)
+            .seconds);
   const Dsv4FallbackTimeModel fallback(mla_chip(12), true, ProjectionType::fp8_block);
   CHECK(seconds(*dsv4_row_problem(rows, mla_chip(12))) ==
         fallback.time(fallback.work(shape), mla_priors(fallback.constants()), CacheState::benchmark)
             .seconds);
+}
+
+TEST_CASE("DeepSeek-V4 rows that no rule covers are refused", "[unit]") {
+  MeasurementRow row = dsv4_row();
+  const std::vector<const MeasurementRow*> rows{&row};
+  const auto refused = [&](int major) {
+    return refusal([&] { dsv4_row_problem(rows, mla_chip(major)); });
+  };
+  const std::string where = "dsv4_csa_generation_module_perf line 7: ";
+  row.framework = "TRTLLM";
+  CHECK(refused(9) == where +
+                          "kernel_source \"compressed_flashmla\" is not modelled; known: SGLang "
+                          "compressed_flashmla, vLLM FLASHMLA_SPARSE_DSV4; leave these rows out");
+  row = dsv4_row();
+  row.kernel_source = "triton";
+  CHECK(refused(9) == where +
+                          "kernel_source \"triton\" is not modelled; known: SGLang "
+                          "compressed_flashmla, vLLM FLASHMLA_SPARSE_DSV4; leave these rows out");
+  row = dsv4_row();
+  row.framework = "VLLM";
+  row.kernel_source = "FLASHMLA_SPARSE_DSV4";
+  CHECK(refused(9) == "nothing was refused");
+  CHECK(refused(12) == where +
+                           "kernel_source \"FLASHMLA_SPARSE_DSV4\" is not modelled; known: "
+                           "SGLang compressed_flashmla; leave these rows out");
+  row = dsv4_row();
+  row.kv_dtype = "bfloat16";
+  CHECK(refused(9) == where +
+                          "kv_cache_dtype \"bfloat16\" is not modelled; known: fp8, fp8_e4m3; "
+                          "leave these rows out");
+  row = dsv4_row();
+  row.gemm_type = "nvfp4";
+  CHECK(refused(12) == where +
+                           "gemm_type \"nvfp4\" is not modelled; known: bfloat16, fp8_block; "
+                           "leave these rows out");
+  row = dsv4_row();
+  CHECK_THROWS_AS(dsv4_row_problem(rows, mla_chip(10)), DataError);
 }
 
 TEST_CASE("what nobody modelled is refused with line, text and what is known", "[unit]") {

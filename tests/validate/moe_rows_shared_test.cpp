@@ -73,7 +73,9 @@ double predicted_cold_s(const MoeTimeModel& model, const ServingRow& row,
   for (std::int64_t e = 0; e < row.experts; ++e) {
     loads.push_back(pairs / row.experts + (e < pairs % row.experts ? 1 : 0));
   }
-  return model.seconds(shape, routing_of_loads(loads, shape.tokens), values);
+  int choice = 0;
+  return model.seconds(model.prepare(shape, routing_of_loads(loads, shape.tokens)), values,
+                       CacheState::cold, choice, true);
 }
 
 std::vector<double> errors(const MoeTimeModel& model, const std::vector<ServingRow>& rows,
@@ -146,7 +148,7 @@ TEST_CASE("families predict geometries that they were not fitted on") {
     const FamilyFit fit = fit_family(family.measured, {}, {});
     // The GPU's rate is pooled over families; alone it may run into its bound.
     for (std::size_t j = 1; j < fit.at_bound.size(); ++j) CHECK_FALSE(fit.at_bound[j]);
-    const CrossValidation cv = cross_validate(family.measured, {}, fit, {});
+    const CrossValidation cv = cross_validate(family.measured, {}, {});
     const ErrorStatistics e = error_statistics(cv.predicted_s, family.measured.measured_s);
     CHECK(e.median_error < 0.08);
     median += e.median_error;

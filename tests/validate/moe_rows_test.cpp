@@ -84,38 +84,38 @@ TEST_CASE("kernel sources map to kernels", "[unit]") {
 }
 
 TEST_CASE("what no rule covers is refused with line, column and what is known", "[unit]") {
-  CHECK(refusal([](MeasurementRow& r) {
-          r.kernel_source = "torch";
-        }).starts_with("moe_perf line 7: kernel_source: found \"torch\", expected *marlin*"));
+  CHECK(refusal([](MeasurementRow& r) { r.kernel_source = "torch"; })
+            .starts_with(
+                "moe_perf line 7: kernel_source \"torch\" is not modelled; known: *marlin*, "));
   CHECK(refusal([](MeasurementRow& r) {
           r.framework = "JAX";
-        }).starts_with("moe_perf line 7: framework: found \"JAX\""));
+        }).starts_with("moe_perf line 7: framework \"JAX\" is not modelled; known: "));
   CHECK(refusal([](MeasurementRow& r) {
           r.dtype = "int8";
-        }).starts_with("moe_perf line 7: moe_dtype: found \"int8\""));
+        }).starts_with("moe_perf line 7: moe_dtype \"int8\" is not modelled; known: bfloat16, "));
   for (const char* law :
        {"zipf", "power_law_", "power_law_-1", "power_law_1.2x", "power_law_nan"}) {
     INFO(law);
-    CHECK(refusal([&](MeasurementRow& r) {
-            r.distribution = law;
-          }).starts_with("moe_perf line 7: distribution: found"));
+    CHECK(refusal([&](MeasurementRow& r) { r.distribution = law; }) ==
+          "moe_perf line 7: distribution \"" + std::string(law) +
+              "\" is not modelled; known: balanced, power_law_<exponent from 0 to 10>; "
+              "leave these rows out");
   }
-  CHECK(
-      refusal([](MeasurementRow& r) { r.moe_ep_size = 3; }) ==
-      "moe_perf line 7: moe_ep_size: found 3, expected a divisor of num_experts 128; leave the row "
-      "out");
-  CHECK(
-      refusal([](MeasurementRow& r) { r.topk = 200; }) ==
-      "moe_perf line 7: topk: found 200, expected a whole number from 1 to 128; leave the row out");
+  CHECK(refusal([](MeasurementRow& r) { r.moe_ep_size = 3; }) ==
+        "moe_perf line 7: moe_ep_size 3 is out of range; allowed: a divisor of num_experts 128; "
+        "leave the row out");
+  CHECK(refusal([](MeasurementRow& r) { r.topk = 200; }) ==
+        "moe_perf line 7: topk 200 is out of range; allowed: a whole number from 1 to 128; leave "
+        "the row out");
   CHECK(refusal([](MeasurementRow& r) {
           r.num_tokens = 0.5;
-        }).starts_with("moe_perf line 7: num_tokens: found 0.5"));
+        }).starts_with("moe_perf line 7: num_tokens 0.5 is out of range"));
   CHECK(refusal([](MeasurementRow& r) {
           r.num_tokens = 1e30;
-        }).starts_with("moe_perf line 7: num_tokens: found 1e+30"));
+        }).starts_with("moe_perf line 7: num_tokens 1e+30 is out of range"));
   CHECK(refusal([](MeasurementRow& r) {
           r.hidden_size = 0;
-        }).starts_with("moe_perf line 7: hidden_size: found 0"));
+        }).starts_with("moe_perf line 7: hidden_size 0 is out of range"));
   CHECK(refusal([](MeasurementRow&) {}).empty());
 }
 

@@ -20,6 +20,11 @@ namespace {
 constexpr double kBetweenFamilies = 0.03;
 // Fewest rows from which a regime gets a spread of its own.
 constexpr std::size_t kRowsForSpread = 60;
+// No spread is stated below this; with too few rows for one, the one that the fit assumes.
+constexpr double kSmallestSpread = 0.003;
+constexpr double kAssumedSpread = 0.1;
+// Families that the errors of unmeasured kernels need.
+constexpr std::size_t kFamiliesForUnmeasured = 5;
 constexpr double kMostWidening = 2;
 
 FamilyFitOptions fit_options(const CalibrateOptions& options,
@@ -36,6 +41,7 @@ struct Pooled {
   double weight = 0, weighted_log = 0;
   double value() const { return std::exp(weighted_log / weight); }
   double log_sd() const { return std::sqrt(1 / weight); }
+  bool at_bound() const { return value() < 1.001 * spec.low || value() > spec.high / 1.001; }
 };
 
 std::map<std::string, Pooled> pool(const std::vector<const FamilyRows*>& families,
@@ -107,8 +113,8 @@ void set_intervals(FamilyCalibration& out, const FamilyRows& family, const Famil
   // held to 90 %.
   double widening = 1;
   while (widening < kMostWidening && coverage(widening) < 0.9) widening += 0.01;
-  out.low_score = widening * quantile(score, 0.05);
-  out.high_score = widening * quantile(score, 0.95);
+  out.low_score = std::min(widening * quantile(score, 0.05), 0.0);
+  out.high_score = std::max(widening * quantile(score, 0.95), 0.0);
 }
 
 // What families turned out to be off by before any of their rows was fitted; as many points from
@@ -128,8 +134,9 @@ void set_unmeasured(CalibrationProfile& profile, const std::vector<const FamilyR
           std::log(family->measured.measured_s[i] / problem.seconds(i, priors, choice, true)));
     }
   }
-  profile.unmeasured.low = quantile(residual, 0.05);
-  profile.unmeasured.high = quantile(residual, 0.95);
+  if (families.size() < kFamiliesForUnmeasured) return;  // too few to speak for others
+  profile.unmeasured.low = std::min(quantile(residual, 0.05), 0.0);
+  profile.unmeasured.high = std::max(quantile(residual, 0.95), 0.0);
 }
 
 FamilyCalibration describe(const FamilyRows& family, const FamilyFit& fit,
@@ -138,10 +145,16 @@ FamilyCalibration describe(const FamilyRows& family, const FamilyFit& fit,
   FamilyCalibration out;
   out.identity = family.identity;
   out.rows_used = fit.rows_used;
+  out.converged = fit.converged;
+  out.covariance = fit.covariance;
   const std::vector<ConstantSpec>& specs = family.problem->constants();
   for (std::size_t j = 0; j < specs.size(); ++j) {
     const ConstantSpec& s = specs[j];
     const bool shared = s.of_gpu;
+    // Held in this fit, but known no better than the pool knows it.
+    if (shared) {
+      out.covariance[j * specs.size() + j] = std::pow(pooled.at(s.name).log_sd(), 2);
+    }
     out.constants.push_back(
         {.name = s.name,
          .unit = s.unit,
@@ -150,10 +163,9 @@ FamilyCalibration describe(const FamilyRows& family, const FamilyFit& fit,
          .log_sd = shared ? pooled.at(s.name).log_sd()
                           : std::sqrt(std::max(fit.covariance[j * specs.size() + j], 0.0)),
          .prior = s.prior,
-         .at_bound = fit.at_bound[j],
+         .at_bound = shared ? pooled.at(s.name).at_bound() : fit.at_bound[j],
          .of_gpu = shared});
   }
-  out.covariance = fit.covariance;
   out.ranges = fitted_ranges(family.rows);
   out.unseen.rows = static_cast<std::int64_t>(check.log_error.size());
   out.unseen.shapes = static_cast<std::int64_t>(family.shapes);
@@ -176,7 +188,7 @@ CalibrationProfile calibrate(const std::vector<FamilyRows>& all, const std::stri
                              const CalibrateOptions& options) {
   std::vector<const FamilyRows*> families;
   for (const FamilyRows& f : all) {
-    if (f.problem) families.push_back(&f);
+    if (f.problem && f.rows.size() >= kRowsForFit) families.push_back(&f);
   }
   CalibrationProfile profile;
   profile.source = source;
@@ -201,6 +213,7 @@ CalibrationProfile calibrate(const std::vector<FamilyRows>& all, const std::stri
                                      .value = p.value(),
                                      .log_sd = p.log_sd(),
                                      .prior = p.spec.prior,
+                                     .at_bound = p.at_bound(),
                                      .of_gpu = true});
   }
   set_unmeasured(profile, families);
@@ -209,8 +222,7 @@ CalibrationProfile calibrate(const std::vector<FamilyRows>& all, const std::stri
     FamilyFitOptions o = fit_options(options, fixed);
     o.start = fits[i].values;
     fits[i] = fit_family(families[i]->measured, {}, o);
-    const CrossValidation check =
-        cross_validate(families[i]->measured, {}, fits[i], o, options.folds);
+    const CrossValidation check = cross_validate(families[i]->measured, {}, o, options.folds);
     profile.families[i] = describe(*families[i], fits[i], check, pooled);
   });
   return profile;
@@ -239,7 +251,7 @@ std::vector<Ablation> ablate(const FamilyRows& family, const FamilyCalibration& 
       o.fixed.push_back({s.name, *s.off});
     }
     const FamilyFit fit = fit_family(family.measured, {}, o);
-    const CrossValidation check = cross_validate(family.measured, {}, fit, o, options.folds);
+    const CrossValidation check = cross_validate(family.measured, {}, o, options.folds);
     if (check.log_error.empty()) return;
     const ErrorStatistics e = error_statistics(check.predicted_s, family.measured.measured_s);
     out[i].median_error = e.median_error;

@@ -24,7 +24,11 @@ struct CalibrateOptions {
   int threads = 0;  // 0 = as many as the machine runs at once
 };
 
-// `families`: of one GPU; those without a problem are left out. `source`: of the rows, in words.
+// A family of fewer rows is not fitted: priors and the interval of unmeasured kernels serve better.
+inline constexpr std::size_t kRowsForFit = 30;
+
+// `families`: of one GPU; those without a problem or with too few rows are left out. `source`: of
+// the rows, in words.
 CalibrationProfile calibrate(const std::vector<FamilyRows>& families, const std::string& source,
                              const CalibrateOptions& options = {});
 

@@ -109,6 +109,7 @@ FamilyFit fit_family(const MeasuredFamily& family, std::span<const std::size_t> 
   FamilyFit fit;
   fit.values = unknown.values;
   fit.rows_used = problem.rows;
+  fit.converged = solved.converged;
   const std::size_t count = specs.size();
   fit.covariance.assign(count * count, 0.0);
   fit.at_bound.assign(count, false);
@@ -128,7 +129,7 @@ FamilyFit fit_family(const MeasuredFamily& family, std::span<const std::size_t> 
 }
 
 CrossValidation cross_validate(const MeasuredFamily& family, std::span<const std::size_t> rows,
-                               const FamilyFit& full, const FamilyFitOptions& options, int folds) {
+                               const FamilyFitOptions& options, int folds) {
   CrossValidation result;
   std::vector<std::size_t> every;
   if (rows.empty()) {
@@ -151,6 +152,9 @@ CrossValidation cross_validate(const MeasuredFamily& family, std::span<const std
     fold_of[shapes[i]] = static_cast<int>(i) % folds;
   }
 
+  // From the priors: what a fit to all shapes found must not help.
+  FamilyFitOptions from_priors = options;
+  from_priors.start.clear();
   result.folds = folds;
   result.log_error.resize(rows.size());
   result.predicted_s.resize(rows.size());
@@ -160,10 +164,7 @@ CrossValidation cross_validate(const MeasuredFamily& family, std::span<const std
     for (const std::size_t i : rows) {
       if (fold_of[family.shape[i]] != fold) train.push_back(i);
     }
-    FamilyFitOptions warm = options;
-    warm.start = full.values;
-    warm.max_iterations = 12;
-    const FamilyFit fit = fit_family(family, train, warm);
+    const FamilyFit fit = fit_family(family, train, from_priors);
     for (std::size_t r = 0; r < rows.size(); ++r) {
       if (fold_of[family.shape[rows[r]]] != fold) continue;
       int choice = 0;

@@ -41,6 +41,7 @@ struct FamilyFit {
   std::vector<double> values;      // raw, in the order of TimeProblem::constants()
   std::vector<double> covariance;  // of their logarithms, row by row; 0 for fixed ones
   std::vector<bool> at_bound;
+  bool converged = false;
   int rows_used = 0;
   double spread = 0;  // robust standard deviation of log(predicted / measured) of the rows used
 };
@@ -58,8 +59,7 @@ struct CrossValidation {
   int folds = 0;
 };
 CrossValidation cross_validate(const MeasuredFamily& family, std::span<const std::size_t> rows,
-                               const FamilyFit& full, const FamilyFitOptions& options,
-                               int folds = 4);
+                               const FamilyFitOptions& options, int folds = 4);
 
 // At most `limit` of `rows`, whole-shape balanced and the same on every machine: rows are ordered
 // by a hash of seed and index and taken in turn from every shape.

@@ -2,11 +2,13 @@
 #include "validate/fit/profile_io.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -19,7 +21,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kLargest = 1e300;
+// Of constants in base units: a picosecond to an exaflop/s lies well inside.
+constexpr double kSmallest = 1e-30;
+constexpr double kLargest = 1e30;
+constexpr double kLargestLog = 10;      // e^10: no prediction is 22,000 times off
+constexpr double kLargestScore = 1000;  // in spreads
+constexpr double kLargestError = 1e6;
 constexpr std::int64_t kMostRows = std::int64_t{1} << 50;
 constexpr std::size_t kLargestFile = 16U << 20;
 
@@ -40,15 +47,39 @@ Json constant_json(const FittedConstant& c) {
           {"meaning", c.meaning}};
 }
 
+// A file of another version or with a typing error is refused rather than half understood.
+void expect_keys(const HfObject& o, const std::vector<std::string>& allowed) {
+  for (const std::string& key : o.keys()) {
+    if (std::find(allowed.begin(), allowed.end(), key) == allowed.end()) {
+      o.fail(key, "unknown key");
+    }
+  }
+}
+
+bool required_boolean(const HfObject& o, const char* key) {
+  if (!o.has(key)) o.fail(key, "missing; needed: true or false");
+  return o.boolean_or(key, false);
+}
+
+// [low, high] of logarithms around 0.
+std::array<double, 2> read_interval(const HfObject& o, const char* key, double limit) {
+  const std::vector<double> ends = o.numbers(key, -limit, limit);
+  if (ends.size() != 2 || ends[0] > 0 || ends[1] < 0) {
+    o.fail(key, "found " + o.found(key) + "; allowed: [low, high] with low <= 0 <= high");
+  }
+  return {ends[0], ends[1]};
+}
+
 FittedConstant read_constant(const HfObject& o) {
+  expect_keys(o, {"name", "value", "unit", "log_sd", "prior", "at_bound", "of_gpu", "meaning"});
   return {.name = o.text("name"),
           .unit = o.text("unit"),
           .meaning = o.text("meaning"),
-          .value = o.number("value", 0, kLargest),
-          .log_sd = o.number("log_sd", 0, kLargest),
-          .prior = o.number("prior", 0, kLargest),
-          .at_bound = o.boolean_or("at_bound", false),
-          .of_gpu = o.boolean_or("of_gpu", false)};
+          .value = o.number("value", kSmallest, kLargest),
+          .log_sd = o.number("log_sd", 0, kLargestLog),
+          .prior = o.number("prior", kSmallest, kLargest),
+          .at_bound = required_boolean(o, "at_bound"),
+          .of_gpu = required_boolean(o, "of_gpu")};
 }
 
 // The lower triangle, row by row: the matrix is symmetric.
@@ -61,7 +92,8 @@ Json covariance_json(const std::vector<double>& covariance, std::size_t n) {
 }
 
 std::vector<double> read_covariance(const HfObject& o, std::size_t n) {
-  const std::vector<double> triangle = o.numbers("covariance", -kLargest, kLargest);
+  const std::vector<double> triangle =
+      o.numbers("covariance", -kLargestLog * kLargestLog, kLargestLog * kLargestLog);
   if (triangle.size() != n * (n + 1) / 2) {
     o.fail("covariance", "expected " + std::to_string(n * (n + 1) / 2) + " numbers for " +
                              std::to_string(n) + " constants, found " +
@@ -71,6 +103,7 @@ std::vector<double> read_covariance(const HfObject& o, std::size_t n) {
   std::size_t next = 0;
   for (std::size_t a = 0; a < n; ++a) {
     for (std::size_t b = 0; b <= a; ++b) full[a * n + b] = full[b * n + a] = triangle[next++];
+    if (full[a * n + a] < 0) o.fail("covariance", "a variance is negative");
   }
   return full;
 }
@@ -92,10 +125,10 @@ UnseenShapes read_unseen(const HfObject& o) {
   u.rows = o.integer("rows", {0, kMostRows});
   u.shapes = o.integer("shapes", {0, kMostRows});
   u.folds = static_cast<int>(o.integer("folds", {0, 1000}));
-  u.median_error = o.number("median_error", 0, kLargest);
-  u.mean_error = o.number("mean_error", 0, kLargest);
-  u.p90_error = o.number("p90_error", 0, kLargest);
-  u.bias = o.number("bias", -1, kLargest);
+  u.median_error = o.number("median_error", 0, kLargestError);
+  u.mean_error = o.number("mean_error", 0, kLargestError);
+  u.p90_error = o.number("p90_error", 0, kLargestError);
+  u.bias = o.number("bias", -1, kLargestError);
   u.spearman = o.has("spearman") ? o.number("spearman", -1, 1) : std::nan("");
   u.interval_coverage = o.number("interval_coverage", 0, 1);
   return u;
@@ -118,6 +151,7 @@ Json family_json(const FamilyCalibration& f) {
           {"kv_dtype", id.kv_dtype},
           {"gemm_type", id.gemm_type},
           {"rows_used", f.rows_used},
+          {"converged", f.converged},
           {"constants", constants},
           {"covariance", covariance_json(f.covariance, f.constants.size())},
           {"spread", spread},
@@ -127,6 +161,9 @@ Json family_json(const FamilyCalibration& f) {
 }
 
 FamilyCalibration read_family(const HfObject& o) {
+  expect_keys(o, {"table", "framework", "kernel_source", "dtype", "kv_dtype", "gemm_type",
+                  "rows_used", "converged", "constants", "covariance", "spread", "interval_scores",
+                  "unseen_shapes", "ranges"});
   FamilyCalibration f;
   f.identity = {.table = o.text("table"),
                 .framework = o.text("framework"),
@@ -135,16 +172,14 @@ FamilyCalibration read_family(const HfObject& o) {
                 .kv_dtype = o.text("kv_dtype"),
                 .gemm_type = o.text("gemm_type")};
   f.rows_used = o.integer("rows_used", {0, kMostRows});
+  f.converged = required_boolean(o, "converged");
   for (const HfObject& c : o.objects("constants")) f.constants.push_back(read_constant(c));
   f.covariance = read_covariance(o, f.constants.size());
   const HfObject spread = o.object("spread");
   for (std::size_t r = 0; r < kRegimeCount; ++r) {
-    f.spread[r] = spread.number(to_string(static_cast<Regime>(r)), 0, kLargest);
+    f.spread[r] = spread.number(to_string(static_cast<Regime>(r)), 0, kLargestLog);
   }
-  const std::vector<double> scores = o.numbers("interval_scores", -kLargest, kLargest);
-  if (scores.size() != 2 || scores[0] > scores[1]) {
-    o.fail("interval_scores", "expected [low, high]");
-  }
+  const std::array<double, 2> scores = read_interval(o, "interval_scores", kLargestScore);
   f.low_score = scores[0];
   f.high_score = scores[1];
   f.unseen = read_unseen(o.object("unseen_shapes"));
@@ -223,6 +258,8 @@ CalibrationProfile read_profile(const std::string& json_text, const std::string&
   const HfObject o = HfObject::parse(json_text, file_name);
   const std::int64_t version = o.integer("schema_version", {0, 1000000});
   if (version != 1) o.fail("schema_version", "expected 1, found " + std::to_string(version));
+  expect_keys(o, {"schema_version", "gpu", "source", "fingerprint", "rows", "seed", "max_points",
+                  "unmeasured_interval", "gpu_constants", "families"});
   CalibrationProfile p;
   p.gpu = o.text("gpu");
   p.source = o.text("source");
@@ -231,18 +268,23 @@ CalibrationProfile read_profile(const std::string& json_text, const std::string&
   p.seed =
       static_cast<std::uint64_t>(o.integer("seed", {0, std::numeric_limits<std::int64_t>::max()}));
   p.max_points = static_cast<int>(o.integer("max_points", {0, std::numeric_limits<int>::max()}));
-  const std::vector<double> unmeasured = o.numbers("unmeasured_interval", -kLargest, kLargest);
-  if (unmeasured.size() != 2 || unmeasured[0] > unmeasured[1]) {
-    o.fail("unmeasured_interval", "expected [low, high]");
-  }
-  p.unmeasured.low = unmeasured[0];
-  p.unmeasured.high = unmeasured[1];
+  const std::array<double, 2> unmeasured = read_interval(o, "unmeasured_interval", kLargestLog);
+  p.unmeasured = {unmeasured[0], unmeasured[1]};
   for (const HfObject& c : o.objects("gpu_constants")) p.gpu_constants.push_back(read_constant(c));
-  for (const HfObject& f : o.objects("families")) p.families.push_back(read_family(f));
+  for (const HfObject& entry : o.objects("families")) {
+    FamilyCalibration family = read_family(entry);
+    if (p.find(family.identity) != nullptr) {
+      entry.fail("kernel_source", "family " + family.identity.key() + " is there twice");
+    }
+    p.families.push_back(std::move(family));
+  }
   return p;
 }
 
 CalibrationProfile load_profile(const std::string& path) {
+  if (std::filesystem::is_directory(path)) {
+    throw DataError(path + ": a folder; give a profile written by calibrate");
+  }
   std::ifstream file(path, std::ios::binary);
   if (!file) throw DataError(path + ": cannot be read; give a profile written by calibrate");
   std::string text(kLargestFile + 1, '\0');

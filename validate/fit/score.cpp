@@ -49,7 +49,11 @@ struct Group {
   ConstantSet used;
   GroupScore score;
 
-  void add(const ScoredRow& r) {
+  void add(const ScoredRow& r, const FamilyConstants& constants) {
+    const bool interval = constants.calibration != nullptr || constants.unmeasured.has_value();
+    score.provenance =
+        predicted.empty() ? constants.provenance : weaker(score.provenance, constants.provenance);
+    score.with_interval = (predicted.empty() || score.with_interval) && interval;
     predicted.push_back(r.predicted_s);
     measured.push_back(r.row->latency_s);
     inside += r.row->latency_s >= r.interval.low_s && r.row->latency_s <= r.interval.high_s;
@@ -71,7 +75,7 @@ double ScoredRow::error() const { return std::fabs(predicted_s / row->latency_s 
 FamilyConstants constants_of(const FamilyRows& family, const CalibrationProfile* profile) {
   FamilyConstants out;
   const std::vector<ConstantSpec>& specs = family.problem->constants();
-  out.calibration = profile ? profile->find(family.identity.key()) : nullptr;
+  out.calibration = profile ? profile->find(family.identity) : nullptr;
   if (out.calibration == nullptr) {
     if (profile) out.unmeasured = profile->unmeasured;
     for (const ConstantSpec& spec : specs) out.values.push_back(spec.prior);
@@ -123,10 +127,7 @@ MeasurementScore score_measurements(
     const FamilyRows& family = families[row.family];
     Group& group = by_family[scored_family(family.gpu, *row.row)];
     Group& regime = by_regime[static_cast<std::size_t>(row.regime)];
-    for (Group* g : {&group, &regime}) {
-      g->add(row);
-      g->score.provenance = constants[row.family].provenance;
-    }
+    for (Group* g : {&group, &regime}) g->add(row, constants[row.family]);
     group.used |= row.constants;
   }
   for (auto& [name, group] : by_family) score.families.push_back(group.finish(name));

@@ -36,6 +36,7 @@ struct GroupScore {
   ErrorStatistics errors;
   double interval_coverage = 0;                 // share of rows inside their 90 % interval
   Provenance provenance = Provenance::assumed;  // of the constants
+  bool with_interval = false;                   // all its rows have one
   std::size_t constants = 0;                    // that had a part in any of the times
 };
 

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "model/timing/serving_framework.hpp"
+
 namespace smtwin {
 namespace {
 
@@ -42,13 +44,13 @@ constexpr double kMlaElements = 512 + 64;
 
 // vLLM's collector rotates bf16 and fp8 weights over six copies; others may use one.
 constexpr double kVllmCopies = 6;
-bool is_vllm(std::string_view framework) { return framework == "VLLM" || framework == "vLLM"; }
 
 RowWork gemm_work(const MeasurementRow& row) {
   RowWork work;
   work.bytes = row.n * row.k * format(row.dtype).bytes;
   work.flops = 2 * row.m * row.n * row.k;
-  if (is_vllm(row.framework) && (row.dtype == "bfloat16" || row.dtype == "fp8")) {
+  const bool vllm = serving_framework_from(row.framework) == ServingFramework::vllm;
+  if (vllm && (row.dtype == "bfloat16" || row.dtype == "fp8")) {
     work.copies = kVllmCopies;
   }
   return work;

@@ -4,7 +4,8 @@
 #include "validate/measurements/collective_rows.hpp"
 
 #include <array>
-#include <utility>
+#include <string>
+#include <vector>
 
 #include "arch/error.hpp"
 #include "model/families/collectives/collective_time.hpp"
@@ -28,10 +29,14 @@ constexpr std::array<KernelSource, 6> kKernelSources = {{
     {"SGLang_CustomAllReduce_eager", CollectiveLibrary::sglang, CollectiveLaunch::eager},
 }};
 
+std::string place(const MeasurementRow& row) {
+  return std::string(to_string(row.table)) + " line " + std::to_string(row.line) + ": ";
+}
+
 [[noreturn]] void fail(const MeasurementRow& row, std::string_view field, std::string_view found,
-                       const std::string& allowed) {
-  throw DataError("line " + std::to_string(row.line) + ": " + std::string(field) + ": \"" +
-                  std::string(found) + "\" is not modelled; " + allowed + " are");
+                       const std::string& known) {
+  throw DataError(place(row) + std::string(field) + " \"" + std::string(found) +
+                  "\" is not modelled; known: " + known);
 }
 
 const KernelSource& kernel_source(const MeasurementRow& row) {
@@ -87,10 +92,10 @@ CollectiveQuestion collective_question(const MeasurementRow& row) {
   if (!int8 && row.dtype != "half" && row.dtype != "bfloat16" && row.dtype != "float16") {
     fail(row, "dtype", row.dtype, "half, float16, bfloat16, int8");
   }
-  if (row.num_gpus < 2 || row.num_gpus > 1024 || !(row.message_size >= 1)) {
-    throw DataError("line " + std::to_string(row.line) + ": a collective of " +
-                    std::to_string(row.message_size) + " elements on " +
-                    std::to_string(row.num_gpus) + " GPUs; expected >= 1 element, 2-1024 GPUs");
+  if (!(row.num_gpus >= 2 && row.num_gpus <= 1024) || !(row.message_size >= 1)) {
+    throw DataError(place(row) + std::to_string(row.message_size) + " elements on " +
+                    std::to_string(row.num_gpus) +
+                    " GPUs is not modelled; known: 1 element and more, 2 to 1024 GPUs");
   }
   return {.op = operation(row),
           .gpus = static_cast<int>(row.num_gpus),
@@ -99,27 +104,6 @@ CollectiveQuestion collective_question(const MeasurementRow& row) {
           .library = source.library,
           .launch = source.launch,
           .clones_input = source.launch == CollectiveLaunch::eager};
-}
-
-std::vector<std::string> constants_in_use(const TimeProblem& problem,
-                                          std::span<const std::size_t> points) {
-  const std::vector<ConstantSpec>& specs = problem.constants();
-  std::vector<double> values;
-  for (const ConstantSpec& spec : specs) values.push_back(spec.prior);
-  std::vector<std::string> used;
-  int choice = 0;
-  for (std::size_t j = 0; j < specs.size(); ++j) {
-    std::vector<double> moved = values;
-    moved[j] *= 1.5;  // far enough that a maximum of two terms shows both
-    for (const std::size_t i : points) {
-      if (problem.seconds(i, moved, choice, true) == problem.seconds(i, values, choice, true)) {
-        continue;
-      }
-      used.push_back(specs[j].name);
-      break;
-    }
-  }
-  return used;
 }
 
 std::unique_ptr<TimeProblem> collective_row_problem(RowSpan rows, const TimingGpu& gpu) {

@@ -5,6 +5,7 @@
 // instrument's noise.
 #include "arch/error.hpp"
 #include "model/families/gemm/quant_scale_time.hpp"
+#include "validate/measurements/gemm_rows_problem.hpp"
 #include "validate/measurements/row_problems.hpp"
 
 namespace smtwin {
@@ -39,11 +40,15 @@ std::unique_ptr<TimeProblem> compute_scale_row_problem(RowSpan rows, const Timin
   if (rows.empty()) throw DataError("computescale_perf: no rows");
   const MeasurementRow& first = *rows.front();
   if (first.dtype != "fp8") {
-    throw DataError("computescale_perf line " + std::to_string(first.line) + ": quant_dtype \"" +
-                    std::string(first.dtype) + "\": no model; known: fp8");
+    refuse_row(first,
+               "quant_dtype \"" + std::string(first.dtype) + "\" is not modelled; known: fp8");
   }
-  return std::make_unique<ComputeScaleRowsProblem>(
-      QuantScaleTimeModel(serving_framework(first.framework), gpu), rows);
+  const auto framework = serving_framework_from(first.framework);
+  if (!framework) {
+    refuse_row(first, "framework \"" + std::string(first.framework) +
+                          "\" is not modelled; known: VLLM, SGLang, TRTLLM");
+  }
+  return std::make_unique<ComputeScaleRowsProblem>(QuantScaleTimeModel(*framework, gpu), rows);
 }
 
 }  // namespace smtwin

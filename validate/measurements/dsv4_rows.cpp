@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of DeepSeek-V4 attention modules (CSA, HCA; models Flash and Pro together) -> prepared
-// shapes. On Hopper they time the sparse kernels; on SM120 an unfused fallback, a family of its
-// own that no deployment uses. `step` counts the new token too; 0 is taken as 1.
+// shapes. On Hopper they time the sparse kernels (SGLang, vLLM); on SM120 an unfused fallback
+// (SGLang), a family of its own that no deployment uses. Other rows are refused. `step` counts the
+// new token too; 0 is taken as 1.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -44,6 +45,30 @@ Dsv4Dims row_dims(const MeasurementRow& row) {
   refuse_row(row, "model", row.model, "names with V4-Flash or V4-Pro");
 }
 
+// Whose sparse kernels or fallback the rows time; refuses what no rule covers.
+ServingFramework row_library(const MeasurementRow& row, const TimingGpu& gpu) {
+  const ServingFramework framework = row_framework(row);
+  const bool sglang =
+      framework == ServingFramework::sglang && row.kernel_source == "compressed_flashmla";
+  const bool vllm =
+      framework == ServingFramework::vllm && row.kernel_source == "FLASHMLA_SPARSE_DSV4";
+  if (gpu.hopper() ? !sglang && !vllm : !sglang) {
+    refuse_row(row, "kernel_source", row.kernel_source,
+               gpu.hopper() ? "SGLang compressed_flashmla, vLLM FLASHMLA_SPARSE_DSV4"
+                            : "SGLang compressed_flashmla");
+  }
+  if (!row_fp8_kv(row)) refuse_row(row, "kv_cache_dtype", row.kv_dtype, "fp8, fp8_e4m3");
+  return framework;
+}
+
+ProjectionType row_weights(const MeasurementRow& row) {
+  const ProjectionType type = row_projection_type(row);
+  if (type == ProjectionType::nvfp4) {
+    refuse_row(row, "gemm_type", row.gemm_type, "bfloat16, fp8_block");
+  }
+  return type;
+}
+
 }  // namespace
 
 std::unique_ptr<TimeProblem> dsv4_row_problem(RowSpan rows, const TimingGpu& gpu) {
@@ -52,7 +77,8 @@ std::unique_ptr<TimeProblem> dsv4_row_problem(RowSpan rows, const TimingGpu& gpu
   }
   const MeasurementRow& first = *rows.front();
   const bool csa = first.table == MeasurementTable::dsv4_csa;
-  const ProjectionType type = row_projection_type(first);
+  const ServingFramework framework = row_library(first, gpu);
+  const ProjectionType type = row_weights(first);
   std::vector<Dsv4Shape> shapes;
   shapes.reserve(rows.size());
   for (const MeasurementRow* row : rows) {
@@ -65,8 +91,6 @@ std::unique_ptr<TimeProblem> dsv4_row_problem(RowSpan rows, const TimingGpu& gpu
     return std::make_unique<Dsv4RowProblem<Dsv4FallbackTimeModel>>(
         Dsv4FallbackTimeModel(gpu, csa, type), shapes);
   }
-  const Dsv4Framework framework =
-      row_framework(first) == RowFramework::vllm ? Dsv4Framework::vllm : Dsv4Framework::sglang;
   return std::make_unique<Dsv4RowProblem<Dsv4TimeModel>>(Dsv4TimeModel(gpu, framework, csa, type),
                                                          shapes);
 }

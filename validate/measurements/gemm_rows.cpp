@@ -68,10 +68,13 @@ MeasuredGemm measured_gemm(const MeasurementRow& row, const GemmTimeModel& model
 std::unique_ptr<TimeProblem> gemm_row_problem(RowSpan rows, const TimingGpu& gpu) {
   if (rows.empty()) throw DataError("gemm_perf: no rows");
   const MeasurementRow& first = *rows.front();
-  GemmTimeModel model(gpu, first.framework, first.kernel_source, first.dtype);
+  GemmTimeModel model = made_of_row(
+      first, [&] { return GemmTimeModel(gpu, first.framework, first.kernel_source, first.dtype); });
   std::vector<MeasuredGemm> prepared;
   prepared.reserve(rows.size());
-  for (const MeasurementRow* row : rows) prepared.push_back(measured_gemm(*row, model, gpu));
+  for (const MeasurementRow* row : rows) {
+    prepared.push_back(made_of_row(*row, [&] { return measured_gemm(*row, model, gpu); }));
+  }
   return std::make_unique<GemmRowsProblem>(std::move(model), std::move(prepared));
 }
 

@@ -3,12 +3,28 @@
 // read them. Dense GEMMs and MLA projections share it; they differ in how a row is prepared.
 #pragma once
 
+#include <string>
 #include <vector>
 
+#include "arch/error.hpp"
 #include "model/families/gemm/gemm_time.hpp"
 #include "model/families/gemm/replay_reading.hpp"
+#include "validate/measurements/measurement_row.hpp"
 
 namespace smtwin {
+
+// DataError: "gemm_perf line 12: WHY".
+[[noreturn]] void refuse_row(const MeasurementRow& row, const std::string& why);
+
+// `make()`, whose DataErrors are told as those of the row.
+template <class Make>
+auto made_of_row(const MeasurementRow& row, Make make) {
+  try {
+    return make();
+  } catch (const DataError& error) {
+    refuse_row(row, error.what());
+  }
+}
 
 struct MeasuredGemm {
   GemmPoint point;
@@ -27,6 +43,7 @@ class GemmRowsProblem : public TimeProblem {
   TimeParts parts(std::size_t i, std::span<const double> values) const override;
 
  private:
+  double host_s(const MeasuredGemm& row, const GemmConstants& c) const;  // 0 in a graph
   double reading_s(const MeasuredGemm& row, double op_s, const GemmConstants& c) const;
 
   GemmTimeModel model_;

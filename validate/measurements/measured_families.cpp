@@ -58,9 +58,10 @@ std::unique_ptr<TimeProblem> make_problem(Table table, RowSpan rows, const Timin
   return nullptr;
 }
 
-// The columns that make two rows the same shape, as numbers.
-using ShapeKey = std::array<double, 4>;
-ShapeKey shape_key(const MeasurementRow& r) {
+// The columns that make two rows the same shape.
+using ShapeColumns = std::array<double, 4>;
+using ShapeKey = std::pair<ShapeColumns, std::string_view>;  // with the model, for modules
+ShapeColumns shape_columns(const MeasurementRow& r) {
   switch (r.table) {
     case Table::gemm:
       return {r.n, r.k};
@@ -70,10 +71,9 @@ ShapeKey shape_key(const MeasurementRow& r) {
       return {r.num_heads, r.num_key_value_heads, r.head_dim, r.window_size};
     case Table::generation_mla:
     case Table::mla_module:
-      return {r.num_heads, r.batch_size};
     case Table::dsv4_csa:
     case Table::dsv4_hca:
-      return {r.num_heads, r.batch_size, static_cast<double>(r.model.size())};
+      return {r.num_heads, r.batch_size};
     case Table::mla_bmm:
       return {r.num_tokens};
     case Table::compute_scale:
@@ -89,7 +89,7 @@ void index_shapes(FamilyRows& family) {
   std::map<ShapeKey, std::uint32_t> known;
   for (const MeasurementRow* row : family.rows) {
     const auto next = static_cast<std::uint32_t>(known.size());
-    family.measured.shape.push_back(known.emplace(shape_key(*row), next).first->second);
+    family.measured.shape.push_back(known.emplace(ShapeKey{shape_columns(*row), row->model}, next).first->second);
     family.measured.measured_s.push_back(row->latency_s);
   }
   family.shapes = known.size();

@@ -13,7 +13,7 @@
 namespace smtwin {
 namespace {
 
-constexpr double kLargestCount = 1e15;  // a double still holds each integer up to here
+constexpr double kLargestCount = 2147483648.0;  // 2^31: products of three still fit a double
 constexpr double kMillisecondsPerSecond = 1e3;
 
 class RecentTexts {
@@ -85,7 +85,7 @@ class RowReader {
     if (!value || static_cast<double>(*value) < minimum ||
         static_cast<double>(*value) > kLargestCount) {
       refuse_cell(file_, bound.cell, cell,
-                  "an integer from " + std::to_string(static_cast<int>(minimum)) + " to 1e15");
+                  "an integer from " + std::to_string(static_cast<int>(minimum)) + " to 2147483648");
     }
     return static_cast<double>(*value);
   }

@@ -22,8 +22,8 @@ GemmShape projection(const MeasurementRow& row) {
     s.n = kHeadDim;
     s.k = kLatentRank;
   } else {
-    throw DataError("mla_bmm_perf line " + std::to_string(row.line) + ": op_name \"" +
-                    std::string(row.op_name) + "\"; known: mla_gen_pre, mla_gen_post");
+    refuse_row(row, "op_name \"" + std::string(row.op_name) +
+                        "\" is not modelled; known: mla_gen_pre, mla_gen_post");
   }
   return s;
 }
@@ -47,8 +47,9 @@ MeasuredGemm measured_projection(const MeasurementRow& row, const GemmTimeModel&
 std::unique_ptr<TimeProblem> mla_bmm_row_problem(RowSpan rows, const TimingGpu& gpu) {
   if (rows.empty()) throw DataError("mla_bmm_perf: no rows");
   const MeasurementRow& first = *rows.front();
-  GemmTimeModel model(
-      mla_bmm_implementation(first.framework, first.kernel_source, first.dtype, gpu), gpu);
+  GemmTimeModel model = made_of_row(first, [&] {
+    return GemmTimeModel(mla_bmm_implementation(first.framework, first.dtype, gpu), gpu);
+  });
   std::vector<MeasuredGemm> prepared;
   prepared.reserve(rows.size());
   for (const MeasurementRow* row : rows) prepared.push_back(measured_projection(*row, model, gpu));

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "validate/measurements/mla_rows_columns.hpp"
 
-#include <algorithm>
-#include <cctype>
 #include <string>
 
 #include "arch/error.hpp"
@@ -16,14 +14,10 @@ void refuse_row(const MeasurementRow& row, std::string_view column, std::string_
                   "\" is not modelled; known: " + std::string(known) + "; leave these rows out");
 }
 
-RowFramework row_framework(const MeasurementRow& row) {
-  std::string name(row.framework);
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  if (name == "vllm") return RowFramework::vllm;
-  if (name == "sglang") return RowFramework::sglang;
-  if (name == "trtllm") return RowFramework::trtllm;
-  refuse_row(row, "framework", row.framework, "VLLM, SGLang, TRTLLM");
+ServingFramework row_framework(const MeasurementRow& row) {
+  const auto framework = serving_framework_from(row.framework);
+  if (!framework) refuse_row(row, "framework", row.framework, "VLLM, SGLang, TRTLLM");
+  return *framework;
 }
 
 bool row_fp8_kv(const MeasurementRow& row) {
@@ -42,19 +36,19 @@ ProjectionType row_projection_type(const MeasurementRow& row) {
 MlaFamily row_mla_family(const MeasurementRow& row, const TimingGpu& gpu) {
   MlaFamily family;
   family.fp8_kv = row_fp8_kv(row);
-  const RowFramework framework = row_framework(row);
+  const ServingFramework framework = row_framework(row);
   const std::string_view source = row.kernel_source;
-  if (framework == RowFramework::trtllm && source == "default") {
+  if (framework == ServingFramework::trtllm && source == "default") {
     family.library = gpu.hopper() ? MlaLibrary::trtllm_flashmla : MlaLibrary::trtllm_sm120;
-  } else if (framework == RowFramework::sglang && source == "flash_attention") {
+  } else if (framework == ServingFramework::sglang && source == "flash_attention") {
     family.library = MlaLibrary::sglang_flash_attention3;
-  } else if (framework == RowFramework::sglang && source == "triton") {
+  } else if (framework == ServingFramework::sglang && source == "triton") {
     family.library = MlaLibrary::sglang_triton;
-  } else if (framework == RowFramework::vllm && source == "FLASH_ATTN_MLA") {
+  } else if (framework == ServingFramework::vllm && source == "FLASH_ATTN_MLA") {
     family.library = MlaLibrary::vllm_flash_attention3;
-  } else if (framework == RowFramework::vllm && source == "FLASHMLA") {
+  } else if (framework == ServingFramework::vllm && source == "FLASHMLA") {
     family.library = MlaLibrary::vllm_flashmla;
-  } else if (framework == RowFramework::vllm && source == "TRITON_MLA") {
+  } else if (framework == ServingFramework::vllm && source == "TRITON_MLA") {
     family.library = MlaLibrary::vllm_triton;
   } else {
     refuse_row(row, "kernel_source", source,

@@ -7,6 +7,7 @@
 
 #include "model/families/mla/mla_shape.hpp"
 #include "model/families/mla/projections.hpp"
+#include "model/timing/serving_framework.hpp"
 #include "model/timing/timing_gpu.hpp"
 #include "validate/measurements/measurement_row.hpp"
 
@@ -16,8 +17,7 @@ namespace smtwin {
 [[noreturn]] void refuse_row(const MeasurementRow& row, std::string_view column,
                              std::string_view found, std::string_view known);
 
-enum class RowFramework { vllm, sglang, trtllm };
-RowFramework row_framework(const MeasurementRow& row);
+ServingFramework row_framework(const MeasurementRow& row);
 
 bool row_fp8_kv(const MeasurementRow& row);
 ProjectionType row_projection_type(const MeasurementRow& row);

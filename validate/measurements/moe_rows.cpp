@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "arch/error.hpp"
-#include "model/families/moe/moe_library.hpp"
 #include "model/families/moe/moe_time.hpp"
+#include "validate/measurements/moe_rows_benchmark.hpp"
 #include "validate/measurements/row_problems.hpp"
 
 namespace smtwin {
@@ -20,33 +20,37 @@ bool contains(std::string_view text, std::string_view word) {
   return text.find(word) != std::string_view::npos;
 }
 
-[[noreturn]] void refuse(const MeasurementRow& row, const std::string& column,
-                         const std::string& found, const std::string& expected) {
-  throw DataError("moe_perf line " + std::to_string(row.line) + ": " + column + ": found " + found +
-                  ", expected " + expected + "; leave the row out");
+std::string where(const MeasurementRow& row, const std::string& column) {
+  return "moe_perf line " + std::to_string(row.line) + ": " + column;
 }
 
 [[noreturn]] void refuse(const MeasurementRow& row, const std::string& column,
-                         std::string_view found, const std::string& expected) {
-  refuse(row, column, "\"" + std::string(found) + "\"", expected);
+                         std::string_view found, const std::string& known) {
+  throw DataError(where(row, column) + " \"" + std::string(found) +
+                  "\" is not modelled; known: " + known + "; leave these rows out");
+}
+
+[[noreturn]] void refuse_number(const MeasurementRow& row, const std::string& column, double found,
+                                const std::string& allowed) {
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), found).ptr;
+  throw DataError(where(row, column) + " " + std::string(text.data(), end) +
+                  " is out of range; allowed: " + allowed + "; leave the row out");
 }
 
 // A whole number from 1 to `most`.
 int count_in(const MeasurementRow& row, const std::string& column, double value, double most) {
   if (!(value >= 1 && value <= most) || value != std::floor(value)) {
-    std::array<char, 32> text{};
-    const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
-    refuse(row, column, std::string(text.data(), end),
-           "a whole number from 1 to " + std::to_string(static_cast<long long>(most)));
+    refuse_number(row, column, value,
+                  "a whole number from 1 to " + std::to_string(static_cast<long long>(most)));
   }
   return static_cast<int>(value);
 }
 
 MoeFramework framework_of(const MeasurementRow& row) {
-  if (row.framework == "VLLM" || row.framework == "vLLM") return MoeFramework::vllm;
-  if (row.framework == "SGLang") return MoeFramework::sglang;
-  if (row.framework == "TRTLLM") return MoeFramework::trtllm;
-  refuse(row, "framework", row.framework, "VLLM, SGLang or TRTLLM");
+  const auto framework = serving_framework_from(row.framework);
+  if (!framework) refuse(row, "framework", row.framework, "VLLM, SGLang, TRTLLM");
+  return *framework;
 }
 
 MoeKernel kernel_of(const MeasurementRow& row) {
@@ -62,7 +66,7 @@ MoeKernel kernel_of(const MeasurementRow& row) {
   }
   refuse(row, "kernel_source", source,
          "*marlin*, *flashinfer_cutlass*, *triton_tritonexperts*, *oaitriton*, "
-         "sglang_fused_moe_triton or moe_torch_flow[_cutlass|_nongated|_triton_fp8_block]");
+         "sglang_fused_moe_triton, moe_torch_flow[_cutlass|_nongated|_triton_fp8_block]");
 }
 
 MoeDtype dtype_of(const MeasurementRow& row) {
@@ -78,7 +82,7 @@ MoeDtype dtype_of(const MeasurementRow& row) {
     if (row.dtype == name) return dtype;
   }
   refuse(row, "moe_dtype", row.dtype,
-         "bfloat16, fp8, fp8_block, nvfp4, int4_wo, w4a16_mxfp4 or w4a8_mxfp4_mxfp8");
+         "bfloat16, fp8, fp8_block, nvfp4, int4_wo, w4a16_mxfp4, w4a8_mxfp4_mxfp8");
 }
 
 double power_law_exponent(const MeasurementRow& row) {
@@ -93,7 +97,7 @@ double power_law_exponent(const MeasurementRow& row) {
   }
   constexpr double kSteepest = 10;
   if (!(exponent > 0 && exponent <= kSteepest)) {
-    refuse(row, "distribution", row.distribution, "balanced or power_law_<exponent from 0 to 10>");
+    refuse(row, "distribution", row.distribution, "balanced, power_law_<exponent from 0 to 10>");
   }
   return exponent;
 }
@@ -136,8 +140,7 @@ MoeShape moe_shape(const MeasurementRow& row) {
   const int experts = count_in(row, "num_experts", row.num_experts, kMostExperts);
   const int ep = count_in(row, "moe_ep_size", row.moe_ep_size, experts);
   if (experts % ep != 0) {
-    refuse(row, "moe_ep_size", std::to_string(ep),
-           "a divisor of num_experts " + std::to_string(experts));
+    refuse_number(row, "moe_ep_size", ep, "a divisor of num_experts " + std::to_string(experts));
   }
   const int hidden = count_in(row, "hidden_size", row.hidden_size, kMostColumns);
   const int inter = count_in(row, "inter_size", row.inter_size, kMostColumns);
@@ -148,7 +151,7 @@ MoeShape moe_shape(const MeasurementRow& row) {
           .tp = 1.0 * count_in(row, "moe_tp_size", row.moe_tp_size, inter),
           .hidden = 1.0 * hidden,
           .inter = 1.0 * inter,
-          .gated = moe_is_gated(hidden, inter) && !contains(row.kernel_source, "nongated")};
+          .gated = benchmark_is_gated(hidden, inter) && !contains(row.kernel_source, "nongated")};
 }
 
 RoutingRequest moe_routing_request(const MeasurementRow& row, const MoeImplementation& how) {
@@ -158,8 +161,8 @@ RoutingRequest moe_routing_request(const MeasurementRow& row, const MoeImplement
           .experts = static_cast<int>(shape.experts),
           .ep = static_cast<int>(shape.ep),
           .power_law_exponent = power_law_exponent(row),
-          .group = moe_group_limit(how, shape),
-          .remote = moe_remote_pairs(how, shape)};
+          .group = benchmark_group_limit(how, shape),
+          .remote = benchmark_remote_pairs(how, shape)};
 }
 
 std::unique_ptr<TimeProblem> moe_row_problem(RowSpan rows, const TimingGpu& gpu) {

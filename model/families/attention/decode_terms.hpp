@@ -6,7 +6,8 @@
 //   memory  = bytes * ((1 - cold)/l2_rate + cold/dram_rate)
 //   latency = rounds of CTAs * time of one CTA
 //   start   = prologue and epilogue of one CTA: the first one on each SM hides behind nothing
-//   ramp    = min(DRAM time / 10, 4 us): until a stream from DRAM runs at the full rate
+//   ramp    = min(DRAM time / 10, 4 us) on SM120, min(0.3 DRAM time, 4 us) on Hopper: until a
+//             stream from DRAM runs at the full rate
 //
 // The norm says how well the two hide each other; exponents from 2 to 4 fit the rows as well. Left
 // out: DRAM refresh, page tables, clocks.
@@ -68,6 +69,7 @@ struct DecodeTraffic {
   double bytes = 0;
   double cold = 1;        // share that comes from DRAM in the replayed benchmark
   double dram_reads = 1;  // times that DRAM delivers a byte
+  double ramp_share = 0;  // of the DRAM time, lost until the stream runs at the full rate
   double cold_share(CacheState cache) const { return cache == CacheState::cold ? 1 : cold; }
 };
 

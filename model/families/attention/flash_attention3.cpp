@@ -19,14 +19,14 @@ constexpr double kVllmGraphSplits = 32;
 constexpr double kVllmLargestGraphBatch = 512;
 // The prepare kernel handles at most so many sequences; above, nothing is split.
 constexpr double kMaxPreparedBatch = 992;
-// SGLang runs a window of 8192 as chunked attention: no window, at most that many tokens.
+// SGLang runs a window of 8192 as chunked attention: at most that many tokens. The windowed
+// instance runs, and masks nothing (inferred from rows).
 constexpr double kSglangChunk = 8192;
 constexpr double kSglangMixedDim = 192, kSglangMixedValueDim = 128;
 
 AttentionShape as_called(AttentionShape s, const AttentionFamily& f) {
   if (f.sglang() && s.window == kSglangChunk) {
     s.kv_tokens = std::min(s.kv_tokens, kSglangChunk);
-    s.window = 0;
   }
   return s;
 }
@@ -57,10 +57,8 @@ FlashAttention3::FlashAttention3(const TimingGpu& gpu, AttentionFamily family)
       time_spec("first_block", "start of a tile with its first KV block, at D = 128", 3.1e-6));
   dim_power_ = table_.add(
       factor_spec("dim_power", "power of D/128 that a block's time grows with", 0.45, 0));
-  sequence_ = table_.add(time_spec("split_sequence",
-                                   "per sequence where splits are allowed: early exits of the "
-                                   "combine and prepare kernels",
-                                   15e-9));
+  scan_ = table_.add(time_spec(
+      "scan_sequence", "per sequence: every CTA walks the list of sequences for its tiles", 9e-9));
   combine_ = table_.add(time_spec("combine", "combining, where any sequence is split", 1.2e-6));
   two_groups_.fixed = 1;
   wide_.fixed = 1;
@@ -70,6 +68,11 @@ FlashAttention3::FlashAttention3(const TimingGpu& gpu, AttentionFamily family)
   } else {
     rate_.fixed = HUGE_VAL;
     block_ = table_.add(time_spec("block_time", "each further KV block, at D = 128", 0.8e-6));
+  }
+  if (family.vllm()) {
+    split_sequence_ = table_.add(time_spec(
+        "split_sequence",
+        "per sequence where splits are allowed: early exits of the combine kernel", 13e-9));
   }
   if (family.sglang()) {
     two_groups_ =
@@ -81,11 +84,14 @@ FlashAttention3::FlashAttention3(const TimingGpu& gpu, AttentionFamily family)
           table_.add(factor_spec("rate_power", "power of D/128 that cta_rate grows with", 0.4, 0));
     }
   } else if (family.fp8_kv) {
-    straggle_ = table_.add(
-        time_spec("straggle", "the slowest of n busy SMs ends ln(n) times this later", 0.15e-6));
+    first_tile_ = table_.add(
+        time_spec("first_tile",
+                  "V transposed for the first tile of an SM, D = 128; later ones hide it", 2e-6));
+    rate_power_ = table_.add(
+        factor_spec("rate_power", "power of D/128 that cta_rate grows with up to D = 128", 0.4, 0));
     wide_ = table_.add(
         factor_spec("wide_accumulate",
-                    "byte cost above D = 128: two-level accumulation of FP8 products", 2, 1));
+                    "byte cost above D = 128: two-level accumulation of FP8 products", 1.9, 1));
     edge_ =
         table_.add(time_spec("window_edge", "extra masked pass at a window's left edge", 2.4e-6));
     narrow_edge_ = edge_;
@@ -158,12 +164,9 @@ FlashAttention3::Work FlashAttention3::work(const AttentionShape& shape) const {
   // One token more than the window is looked at: a context of two windows starts a block early.
   const double hidden = s.kv_tokens - s.visible_tokens() - (s.window > 0 ? 1 : 0);
   w.blocks = ceil_ratio(blocks - std::max(0.0, std::floor(hidden / t.block_tokens)), w.splits);
-  const double tokens =
-      std::min(w.blocks * t.block_tokens, ceil_ratio(s.visible_tokens(), w.splits));
-  w.further_bytes = std::max(tokens - t.block_tokens, 0.0) * token_bytes(s);
+  w.further_bytes = (w.blocks - 1) * t.block_tokens * token_bytes(s);
   const double tiles = s.batch * w.units * w.splits;
   w.rounds = ceil_ratio(tiles, gpu_.sm_count);
-  w.log_busy = std::log(std::min(tiles, gpu_.sm_count));
   w.log_dim = std::log(s.head_dim / kReferenceDim);
   if (w.splits > 1) w.partial_bytes = w.splits * split_bytes(s);
   w.window_edge = s.window > 0 && s.kv_tokens > s.window;
@@ -178,12 +181,12 @@ FlashAttention3::Work FlashAttention3::work(const AttentionShape& shape) const {
 }
 
 double FlashAttention3::overhead_s(const Work& w, std::span<const double> v) const {
-  // vLLM's unsplit instance has no combine kernel, and prepares outside the step.
-  const bool scanned = w.split_instance || family_.sglang();
-  return fixed_(v) + (scanned ? w.batch * sequence_(v) : 0) +
+  // The unsplit instance launches no combine kernel.
+  const double sequence = scan_(v) + (w.split_instance ? split_sequence_(v) : 0);
+  return fixed_(v) + w.batch * sequence +
          (w.splits > 1 ? combine_(v) * (1 + w.splits / kCombineSplits) : 0) +
          w.partial_bytes / dram_(v) + (w.mixed_dims ? mixed_(v) : 0) +
-         straggle_(v) * w.log_busy * std::exp(w.log_dim * dim_power_(v));
+         first_tile_(v) * std::exp(w.log_dim * dim_power_(v));
 }
 
 double FlashAttention3::tile_s(const Work& w, double blocks, double further_bytes,
@@ -192,7 +195,8 @@ double FlashAttention3::tile_s(const Work& w, double blocks, double further_byte
       (first_(v) + std::max(blocks - 1, 0.0) * block_(v)) * std::exp(w.log_dim * dim_power_(v));
   if (w.two_warp_groups) tile *= two_groups_(v);
   if (w.window_edge) tile += w.narrow ? narrow_edge_(v) : edge_(v);
-  const double rate = rate_(v) * std::exp(w.log_dim * rate_power_(v));
+  const double log_dim = family_.vllm() ? std::min(w.log_dim, 0.0) : w.log_dim;
+  const double rate = rate_(v) * std::exp(log_dim * rate_power_(v));
   return tile + further_bytes / rate * (w.wide ? wide_(v) : 1);
 }
 

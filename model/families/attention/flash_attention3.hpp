@@ -2,11 +2,15 @@
 // FlashAttention 3 decode (vLLM and SGLang on Hopper). A persistent kernel of one CTA per SM walks
 // tiles = (sequence, KV head, split) in R = ceil(tiles/SMs) rounds:
 //   tile = (first_block + (blocks-1) * block_time) * d^dim_power * [two warp groups: two_groups]
-//          + further bytes / (cta_rate * d^rate_power) * [D > 128: wide_accumulate] + window edge
-//   T    = fixed_time + [memory and R * tile] + B * split_sequence
-//          + [S > 1] * combine * (1 + S/24) + partial bytes / DRAM rate + [192/128] mixed_dims
-// d = D / 128. BF16 pays per block, FP8 per byte (it transposes V in the kernel). Rules were read
-// in FlashAttention 3's source and its callers; docs/families/attention.md says which are inferred.
+//          + bytes of further blocks / (cta_rate * d^rate_power) * [D > 128: wide_accumulate]
+//          + window edge
+//   T    = fixed_time + [memory and R * tile] + B * scan_sequence
+//          + [split instance, vLLM] * B * split_sequence + [S > 1] * combine * (1 + S/24)
+//          + partial bytes / DRAM rate + [FP8, vLLM] * first_tile * d^dim_power + [192/128]
+//          mixed_dims
+// d = D / 128 (for cta_rate in vLLM at most 1). BF16 pays per block, FP8 per byte of whole blocks
+// (it transposes V in the kernel, in the open for the first tile of an SM). Rules were read in
+// FlashAttention 3's source and its callers; docs/families/attention.md says which are inferred.
 // Left out: clusters, paged TMA loads, the metadata kernel that vLLM runs outside the step.
 #pragma once
 
@@ -27,9 +31,8 @@ class FlashAttention3 {
     double splits = 1;
     double rounds = 1;
     double blocks = 1;         // of one tile
-    double further_bytes = 0;  // KV bytes of a tile after its first block
+    double further_bytes = 0;  // KV bytes of a tile's blocks after the first
     double log_dim = 0;        // ln(D / 128)
-    double log_busy = 0;       // ln(SMs that have a tile)
     double partial_bytes = 0;
     bool split_instance = false, window_edge = false, narrow = false, wide = false;
     bool two_warp_groups = false, mixed_dims = false;
@@ -67,8 +70,8 @@ class FlashAttention3 {
   TimingGpu gpu_;
   AttentionFamily family_;
   AttentionConstants table_;
-  AttentionConstant dram_, fixed_, first_, dim_power_, sequence_, combine_, straggle_, block_,
-      rate_, rate_power_, two_groups_, wide_, mixed_, edge_, narrow_edge_;
+  AttentionConstant dram_, fixed_, first_, dim_power_, scan_, split_sequence_, combine_,
+      first_tile_, block_, rate_, rate_power_, two_groups_, wide_, mixed_, edge_, narrow_edge_;
 };
 
 }  // namespace smtwin

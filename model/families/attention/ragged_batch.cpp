@@ -124,7 +124,7 @@ std::vector<CtaLoad> batch_ctas(const FlashAttention3& kernel, std::span<const d
     const double splits = batch.splits[i];
     const double blocks = ceil_ratio(ceil_ratio(sorted[i], block), splits);
     const double tokens = std::min(blocks * block, ceil_ratio(sorted[i], splits));
-    const double further = std::max(tokens - block, 0.0) * token_bytes;
+    const double further = (blocks - 1) * block * token_bytes;
     ctas.insert(ctas.end(), static_cast<std::size_t>(splits * w.units),
                 {kernel.tile_s(w, blocks, further, values), tokens * token_bytes});
   }

@@ -105,7 +105,10 @@ TritonDecode::Work TritonDecode::work(const AttentionShape& shape) const {
   w.log_bytes = std::log(token_bytes / kReferenceBytes);
   w.width = 1 + kWidthGrowth * s.head_dim * s.head_dim / (kReferenceDim * kReferenceDim);
   w.moved_bytes = activation_bytes(s);
-  if (w.splits > 1) w.moved_bytes += s.batch * s.q_heads * s.head_dim * w.splits * 4;
+  // SGLang's second stage runs even over a single split.
+  if (w.splits > 1 || family_.sglang()) {
+    w.moved_bytes += s.batch * s.q_heads * s.head_dim * w.splits * 4;
+  }
   const double cache_bytes = s.batch * s.kv_heads * s.visible_tokens() * token_bytes;
   w.traffic = replayed_traffic(cache_bytes, cache_bytes + w.moved_bytes, gpu_);
   return w;

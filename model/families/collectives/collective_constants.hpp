@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "model/timing/constant_spec.hpp"
+#include "model/timing/constant_specs.hpp"
 #include "model/timing/timing_gpu.hpp"
 
 namespace smtwin {
@@ -31,14 +31,14 @@ struct CollectiveConstants {
   double ring_share_4 = 1;
   double ring_share_8 = 1;
   double unregistered_factor = 1;
-  double int8_channel_rate = 1e15;
+  double int8_channel_rate = kNoRate;
   double ll128_rate = 1e12;
   double nvls_launch_s = 0;
   double nvls_fill_share = 0;
   // NCCL all-to-all
   double alltoall_peer_s = 0;
   double alltoall_ll_rate = 1e12;
-  double alltoall_ll_link_rate = 1e15;
+  double alltoall_ll_link_rate = kNoRate;
   double alltoall_ll_share_8 = 1;
   double alltoall_fill_share = 0;
   double alltoall_rate = 1e12;

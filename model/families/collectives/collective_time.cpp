@@ -2,7 +2,7 @@
 #include "model/families/collectives/collective_time.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include "model/timing/norms.hpp"
 
 namespace smtwin {
 namespace {
@@ -35,8 +35,7 @@ double share(LinkClass link, double of_socket, double of_two_sockets) {
 double int8_addition_s(const CollectivePlan& p, double ring_rate, const CollectiveConstants& c) {
   if (p.int8_added_bytes == 0) return 0;
   const double link_over_add = ring_rate / (c.int8_channel_rate * p.channels);
-  const double r2 = link_over_add * link_over_add;
-  return p.int8_added_bytes / ring_rate * (std::cbrt(std::sqrt(1 + r2 * r2 * r2)) - 1);
+  return p.int8_added_bytes / ring_rate * (norm6(1, link_over_add) - 1);
 }
 
 Terms ring(const CollectivePlan& p, const CollectiveConstants& c) {
@@ -140,17 +139,6 @@ double host_s(const CollectivePlan& p, const CollectiveConstants& c) {
   return c.nccl_host_s;
 }
 
-double eighth_power(double x) {
-  const double x2 = x * x, x4 = x2 * x2;
-  return x4 * x4;
-}
-
-// Host and device work side by side: the slower decides, with a smooth change between them.
-double slower_of(double device_s, double host) {
-  const double ratio = std::min(device_s, host) / std::max(device_s, host);
-  return std::max(device_s, host) * std::sqrt(std::sqrt(std::sqrt(1 + eighth_power(ratio))));
-}
-
 Terms device_terms(const CollectivePlan& p, const CollectiveConstants& c, double copy_rate) {
   Terms t = kernel_terms(p, c, copy_rate);
   t.dram_s += p.copies * 2 * p.message_bytes / copy_rate;
@@ -164,7 +152,8 @@ double CollectiveTimeModel::seconds(const CollectivePlan& plan,
   if (plan.path == CollectivePath::none) return 0;
   const CollectiveConstants c = list_.read(values);
   const double device_s = device_terms(plan, c, kCopyShareOfDram * gpu_.dram_bytes_per_s).total();
-  return plan.eager ? slower_of(device_s, host_s(plan, c)) : device_s;
+  // Host and device work side by side: the slower decides, with a smooth change between them.
+  return plan.eager ? norm8(device_s, host_s(plan, c)) : device_s;
 }
 
 TimeParts CollectiveTimeModel::parts(const CollectivePlan& plan,

@@ -36,9 +36,6 @@ class CollectiveTimeModel {
   }
   // `values` as constants() lists them. 0 for one GPU.
   double seconds(const CollectivePlan& plan, std::span<const double> values) const;
-  double seconds(const CollectiveQuestion& question, std::span<const double> values) const {
-    return seconds(plan(question), values);
-  }
   TimeParts parts(const CollectivePlan& plan, std::span<const double> values) const;
 
  private:

@@ -7,17 +7,23 @@
 namespace smtwin {
 namespace {
 
-// Bandwidths that NCCL assumes: three quarters of a PCIe line (48 GB/s for Gen5 x16) and 22 GB/s
-// between the sockets of a Sapphire Rapids host, which is what the measured one switches by.
-constexpr double kPcieShare = 48.0 / 63.015384615;
+// Bandwidths that NCCL assumes (topo.h): 48 GB/s for a PCIe Gen5 x16 slot, whose line carries 16
+// lanes x 32 GT/s in 128 of 130 bits, and 22 GB/s between the sockets of a Sapphire Rapids host,
+// which is what the measured one switches by. Other slots get the same share of their line rate.
+constexpr double kNcclGen5BytesPerS = 48e9;
+constexpr double kGen5LineBytesPerS = 16 * 32e9 / 8 * 128 / 130;
+constexpr double kPcieShare = kNcclGen5BytesPerS / kGen5LineBytesPerS;
 constexpr double kSocketBytesPerS = 22e9;
-constexpr int kGpusOfSocket = 4;
-// 18 links of 20.6 GB/s on Hopper, cut to the speed step of the search: 360 of 450 GB/s.
+constexpr int kGpusOfSocket = 4;  // of the measured host: 8 slots, two sockets
+// 18 links of 20.6 GB/s on Hopper (topo.h), cut to the speed step of the topology search: 360 of
+// 450 GB/s.
 constexpr double kNvlinkShare = 0.8;
+// Channels of a ring, inferred from rows.
 constexpr int kNvlinkChannels = 24;
 constexpr int kPcieChannels = 4;
 constexpr int kTwoSocketChannels = 2;
 
+// Base and step latencies and efficiencies of tuning.cc.
 constexpr double kLlBase_s = 6.6e-6, kLl128Base_s = 14e-6, kSimpleBase_s = 8.4e-6;
 constexpr double kLlStepPcie_s = 1.0e-6, kSimpleStepPcie_s = 5.7e-6;
 constexpr double kLlStepNvlink_s = 0.6e-6, kLl128StepNvlink_s = 1.9e-6,
@@ -27,14 +33,15 @@ constexpr double kLl128Share = 0.92;
 constexpr double kNvls_s = 25e-6;
 constexpr double kNvlsShareHopper = 0.85, kNvlsShareBlackwell = 0.74;
 constexpr double kNvlsChannelShare = 15.0 / 16.0;
-constexpr int kNvlsGpus = 8;
+constexpr int kNvlsGpus = 8;  // fewer never ran NVLS in the rows
 
-constexpr double kLlSendBytes = 16 * 1024;  // to one peer
+constexpr double kLlSendBytes = 16 * 1024;  // to one peer; inferred from rows
 constexpr double kLlBytesPerThread = 8;
 constexpr int kThreadsPerWarp = 32;
 constexpr int kLlThreads = kLlMaxWarps * kThreadsPerWarp;
 constexpr double kLlBatchBytes = kLlThreads * kLlBytesPerThread;
 
+// tuning.cc: LL's largest bandwidth inside a host, by architecture (Ampere, Hopper, Blackwell).
 double ll_cap_bytes_per_s(const TimingGpu& gpu) {
   if (gpu.compute_capability.major <= 8) return 87.7e9;
   return gpu.hopper() ? 141e9 : 282e9;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/families/gemm/gemm_constants.hpp"
 
+#include <utility>
+
+#include "model/timing/constant_specs.hpp"
+
 namespace smtwin {
 namespace {
 
@@ -52,7 +56,6 @@ ConstantSpec removable(ConstantSpec s, double off) {
   return s;
 }
 
-constexpr double kNoLimit = 1e30;
 constexpr double kHopperStepOverlap = 0.6;  // of an L2 round trip that asynchronous MMAs leave
 
 double operation_prior_s(const GemmImplementation& g, const TimingGpu& gpu) {
@@ -81,8 +84,8 @@ double quant_row_prior_s(const GemmImplementation& g, const TimingGpu& gpu) {
 }
 
 double host_prior_s(const GemmImplementation& g) {
-  if (g.library.rfind("CUTLASS", 0) == 0) return 170e-6;
-  return g.library == "DeepGEMM" ? 85e-6 : 58e-6;
+  if (g.library == GemmLibrary::cutlass_block_fp8) return 170e-6;
+  return g.library == GemmLibrary::deepgemm ? 85e-6 : 58e-6;
 }
 
 }  // namespace
@@ -110,13 +113,7 @@ GemmConstantList::GemmConstantList(const GemmImplementation& g, const TimingGpu&
   // Rows timed from the host show little of the kernel.
   const bool visible = !g.host_timed;
 
-  ConstantSpec dram =
-      spec("dram_rate", "B/s", "DRAM read rate of a full grid", gpu.dram_read_bytes_per_s, 0.05);
-  dram.low = 0.7 * gpu.dram_bytes_per_s;
-  dram.high = 1.05 * gpu.dram_bytes_per_s;
-  dram.of_gpu = true;
-  fit(&C::dram_bytes_per_s, dram);
-
+  fit(&C::dram_bytes_per_s, dram_rate_spec(gpu));
   fit_if(visible, &C::op_s,
          removable(spec("op_time", "s", "launch gap, prologue and drain of the operation",
                         operation_prior_s(g, gpu), 0.4),
@@ -153,17 +150,17 @@ GemmConstantList::GemmConstantList(const GemmImplementation& g, const TimingGpu&
   fit_if(visible && !(row_walk && g.batched) && (g.batched || !hopper), &C::l2_bytes_per_s,
          removable(
              spec("l2_rate", "B/s", "L2 to all SMs", chip.l2_bytes_per_clock * chip_clock, 0.4, 8),
-             kNoLimit));
+             kNoRate));
   if (g.sm_l2_rate) {
     fit_if(!hopper && (vllm_fp8 || g.dtype == GemmDtype::bf16), &C::sm_l2_bytes_per_s,
            removable(spec("sm_l2_rate", "B/s", "L2 to one SM",
                           chip.sm_l2_bytes_per_clock * gpu.clock_hz, 0.4),
-                     kNoLimit));
+                     kNoRate));
   }
   if (cublas && !g.batched) {
     fit(&C::output_bytes_per_s,
         removable(spec("output_rate", "B/s", "exposed output writes", 20 * chip_clock, 0.8),
-                  kNoLimit));
+                  kNoRate));
   }
   if (g.slow_large_tiles) {
     fit(&C::large_tile_factor,
@@ -183,13 +180,13 @@ GemmConstantList::GemmConstantList(const GemmImplementation& g, const TimingGpu&
   if (g.padded_rows) {
     fit_if(visible, &C::padded_rows_per_s,
            removable(spec("padded_row_rate", "row/s", "rows beyond M, once per K step", 14e9, 0.4),
-                     kNoLimit));
+                     kNoRate));
   }
   if (g.quantizes()) {
-    fit_if(!row_walk && (visible || g.library == "DeepGEMM"), &C::quant_bytes_per_s,
+    fit_if(!row_walk && (visible || g.library == GemmLibrary::deepgemm), &C::quant_bytes_per_s,
            removable(spec("quant_rate", "B/s", "activation quantization, bytes read and written",
                           7 * chip_clock, 0.7),
-                     kNoLimit));
+                     kNoRate));
     const bool sglang = g.framework == ServingFramework::sglang;
     const bool rows_seen = g.dtype == GemmDtype::nvfp4 ? !sglang
                            : trtllm                    ? row_walk
@@ -203,7 +200,7 @@ GemmConstantList::GemmConstantList(const GemmImplementation& g, const TimingGpu&
     fit(&C::host_s, removable(spec("host_time", "s", "instrument: host time without a graph",
                                    host_prior_s(g), 0.4),
                               0));
-    if (g.library == "DeepGEMM") {
+    if (g.library == GemmLibrary::deepgemm) {
       fit(&C::host_unaligned_s,
           removable(spec("host_unaligned_time", "s",
                          "instrument: host time more when M is no multiple of 4", 8e-6, 0.5),

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "model/families/gemm/gemm_implementation.hpp"
-#include "model/timing/constant_spec.hpp"
+#include "model/timing/constant_specs.hpp"
 
 namespace smtwin {
 
@@ -22,17 +22,17 @@ struct GemmConstants {
   double loaded_step_s = 0;          // the same when many SMs are busy
   double tile_s = 0;                 // prologue and epilogue of a tile
   double dram_bytes_per_s = 1e12;
-  double l2_bytes_per_s = 1e13;      // L2 -> all SMs
-  double sm_l2_bytes_per_s = 1e30;   // L2 -> one SM
-  double output_bytes_per_s = 1e30;  // exposed output writes
-  double large_tile_factor = 1;      // on the tensor time of large tiles outside clusters
-  double split_s = 0;                // split-K: fixed cost of the reduction
-  double power_loss = 0;             // of clock in a kernel long enough for the power limit
-  double padded_rows_per_s = 1e30;   // rows beyond M, each once per K step
-  double quant_bytes_per_s = 1e30;   // activation quantization, byte bound
-  double quant_row_s = 0;            // activation quantization, row bound
-  double host_unaligned_s = 0;       // instrument: host time more when M is no multiple of 4
-  double host_s = 0;                 // instrument: host time of an operation without a graph
+  double l2_bytes_per_s = 1e13;         // L2 -> all SMs
+  double sm_l2_bytes_per_s = kNoRate;   // L2 -> one SM
+  double output_bytes_per_s = kNoRate;  // exposed output writes
+  double large_tile_factor = 1;         // on the tensor time of large tiles outside clusters
+  double split_s = 0;                   // split-K: fixed cost of the reduction
+  double power_loss = 0;                // of clock in a kernel long enough for the power limit
+  double padded_rows_per_s = kNoRate;   // rows beyond M, each once per K step
+  double quant_bytes_per_s = kNoRate;   // activation quantization, byte bound
+  double quant_row_s = 0;               // activation quantization, row bound
+  double host_unaligned_s = 0;          // instrument: host time more when M is no multiple of 4
+  double host_s = 0;                    // instrument: host time of an operation without a graph
 };
 
 class GemmConstantList {

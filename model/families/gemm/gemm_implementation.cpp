@@ -2,8 +2,8 @@
 #include "model/families/gemm/gemm_implementation.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
+#include <string>
 
 #include "arch/error.hpp"
 #include "model/families/gemm/cublas_tiles.hpp"
@@ -27,15 +27,22 @@ GemmDtype gemm_dtype(std::string_view text) {
   if (text == "fp8") return GemmDtype::fp8;
   if (text == "fp8_block") return GemmDtype::fp8_block;
   if (text == "nvfp4") return GemmDtype::nvfp4;
-  throw DataError("gemm dtype \"" + std::string(text) +
-                  "\": no model; known: bfloat16, float16, fp8, fp8_block, nvfp4");
+  throw DataError("dtype \"" + std::string(text) +
+                  "\" is not modelled; known: bfloat16, float16, fp8, fp8_block, nvfp4");
+}
+
+ServingFramework framework_named(std::string_view text) {
+  const auto known = serving_framework_from(text);
+  if (known) return *known;
+  throw DataError("framework \"" + std::string(text) +
+                  "\" is not modelled; known: VLLM, SGLang, TRTLLM");
 }
 
 void require_known_architecture(const TimingGpu& gpu) {
   if (!gpu.hopper() && !gpu.sm120()) {
-    throw DataError(gpu.name + ": no GEMM model for compute capability " +
-                    std::to_string(gpu.compute_capability.major) + "." +
-                    std::to_string(gpu.compute_capability.minor) + "; known: 9.0, 12.0");
+    throw DataError(
+        gpu.name + ": GEMM of compute capability " + std::to_string(gpu.compute_capability.major) +
+        "." + std::to_string(gpu.compute_capability.minor) + " is not modelled; known: 9.0, 12.0");
   }
 }
 
@@ -45,7 +52,7 @@ std::span<const GemmTile> cublas_tiles(const TimingGpu& gpu, GemmDtype dtype, bo
 }
 
 void use_cublas(GemmImplementation& g, const TimingGpu& gpu) {
-  g.library = "cuBLAS";
+  g.library = GemmLibrary::cublas;
   g.candidates = cublas_tiles(gpu, g.dtype, !g.batched);
   g.split_k = !g.batched;
   if (gpu.hopper()) g.most_split_rounds = 4;
@@ -54,7 +61,7 @@ void use_cublas(GemmImplementation& g, const TimingGpu& gpu) {
 }
 
 void use_cutlass_fp8(GemmImplementation& g, const TimingGpu& gpu) {
-  g.library = "CUTLASS FP8";
+  g.library = GemmLibrary::cutlass_fp8;
   const bool vllm = g.framework == ServingFramework::vllm;
   if (gpu.hopper()) {
     g.rule = vllm ? vllm_fp8_tile_sm90 : sglang_fp8_tile_sm90;
@@ -68,29 +75,44 @@ void use_cutlass_fp8(GemmImplementation& g, const TimingGpu& gpu) {
   g.overlap_norm = gpu.hopper() ? 2 : 4;
 }
 
-void use_fp8_block(GemmImplementation& g, const TimingGpu& gpu, const std::string& source) {
+// On Hopper. vLLM has three kernels and its rows say which; TensorRT-LLM and SGLang have one each.
+GemmLibrary fp8_block_library(ServingFramework framework, std::string_view kernel_source) {
+  if (framework == ServingFramework::trtllm) return GemmLibrary::first_deepgemm;
+  const std::string source = lower(kernel_source);
+  if (contains(source, "flashinfer")) return GemmLibrary::first_deepgemm;
+  if (contains(source, "cutlass")) return GemmLibrary::cutlass_block_fp8;
+  if (framework == ServingFramework::sglang || contains(source, "deepgemm")) {
+    return GemmLibrary::deepgemm;
+  }
+  throw DataError("kernel_source \"" + std::string(kernel_source) +
+                  "\" is not modelled; known for vLLM fp8_block: DeepGemmFp8BlockScaledMMKernel, "
+                  "FlashInferFp8BlockScaledMMKernel, CutlassFp8BlockScaledMMKernel");
+}
+
+void use_fp8_block(GemmImplementation& g, const TimingGpu& gpu, std::string_view kernel_source) {
   g.padded_rows = gpu.hopper();
   g.sm_l2_rate = false;
   g.cold_step_latency = false;
   g.overlap_norm = gpu.hopper() ? 2 : 4;
   g.host_timed = g.framework == ServingFramework::vllm;
   if (!gpu.hopper()) {
-    g.library = "block-scaled FP8";
-    g.rule = trtllm_fp8_block_tile_sm120;
+    g.library = GemmLibrary::block_fp8_sm120;
+    g.rule = fp8_block_tile_sm120;
     g.loaded_step_latency = true;
     g.rows_in_turn = true;
-  } else if (g.framework == ServingFramework::trtllm || contains(source, "flashinfer")) {
-    g.library = "first DeepGEMM, swapped below 32 rows";
+    return;
+  }
+  g.library = fp8_block_library(g.framework, kernel_source);
+  if (g.library == GemmLibrary::first_deepgemm) {
     g.rule = trtllm_fp8_block_tile_sm90;
   } else {
-    g.library = contains(source, "cutlass") ? "CUTLASS block-scaled FP8" : "DeepGEMM";
     g.rule = deepgemm_tile_sm90;
     g.slow_large_tiles = g.framework == ServingFramework::sglang;
   }
 }
 
 void use_nvfp4(GemmImplementation& g) {
-  g.library = "CUTLASS NVFP4";
+  g.library = GemmLibrary::cutlass_nvfp4;
   g.rule = nvfp4_tile_sm120;
   g.step_latency = false;
   g.cold_step_latency = false;
@@ -100,21 +122,12 @@ void use_nvfp4(GemmImplementation& g) {
 
 }  // namespace
 
-ServingFramework serving_framework(std::string_view text) {
-  const std::string name = lower(text);
-  if (name == "vllm") return ServingFramework::vllm;
-  if (name == "sglang") return ServingFramework::sglang;
-  if (name == "trtllm" || name == "tensorrt-llm") return ServingFramework::trtllm;
-  throw DataError("framework \"" + std::string(text) + "\": no model; known: vllm, sglang, trtllm");
-}
-
 GemmImplementation gemm_implementation(std::string_view framework, std::string_view kernel_source,
                                        std::string_view dtype, const TimingGpu& gpu) {
   require_known_architecture(gpu);
   GemmImplementation g;
-  g.framework = serving_framework(framework);
+  g.framework = framework_named(framework);
   g.dtype = gemm_dtype(dtype);
-  const std::string source = lower(kernel_source);
   const bool trtllm = g.framework == ServingFramework::trtllm;
   switch (g.dtype) {
     case GemmDtype::bf16:
@@ -131,12 +144,12 @@ GemmImplementation gemm_implementation(std::string_view framework, std::string_v
       }
       break;
     case GemmDtype::fp8_block:
-      use_fp8_block(g, gpu, source);
+      use_fp8_block(g, gpu, kernel_source);
       break;
     case GemmDtype::nvfp4:
       if (gpu.hopper()) {
-        throw DataError(gpu.name + ": gemm dtype nvfp4: no such GEMM before compute capability " +
-                        "12.0; known here: bfloat16, fp8, fp8_block");
+        throw DataError("dtype \"nvfp4\" is not modelled on " + gpu.name +
+                        ", whose tensor cores lack it; known: bfloat16, float16, fp8, fp8_block");
       }
       use_nvfp4(g);
       break;
@@ -144,13 +157,17 @@ GemmImplementation gemm_implementation(std::string_view framework, std::string_v
   return g;
 }
 
-GemmImplementation mla_bmm_implementation(std::string_view framework,
-                                          std::string_view /*kernel_source*/,
-                                          std::string_view dtype, const TimingGpu& gpu) {
+GemmImplementation mla_bmm_implementation(std::string_view framework, std::string_view dtype,
+                                          const TimingGpu& gpu) {
   require_known_architecture(gpu);
   GemmImplementation g;
-  g.framework = serving_framework(framework);
+  g.framework = framework_named(framework);
   g.dtype = gemm_dtype(dtype);
+  const bool vllm = g.framework == ServingFramework::vllm;
+  if (g.dtype != GemmDtype::bf16 && (vllm || g.dtype != GemmDtype::fp8)) {
+    throw DataError("dtype \"" + std::string(dtype) + "\" is not modelled; known for " +
+                    std::string(framework) + ": bfloat16, float16" + (vllm ? "" : ", fp8"));
+  }
   g.batched = true;
   use_cublas(g, gpu);
   g.step_latency = gpu.sm120();
@@ -161,12 +178,12 @@ GemmImplementation mla_bmm_implementation(std::string_view framework,
     g.quantizes_whole_tokens = true;
     g.candidates = {};
     if (gpu.sm120()) {
-      g.library = "block-scaled FP8";
-      g.rule = trtllm_fp8_block_tile_sm120;
+      g.library = GemmLibrary::block_fp8_sm120;
+      g.rule = fp8_block_tile_sm120;
       g.loaded_step_latency = true;
       g.rows_in_turn = true;
     } else {
-      g.library = "first DeepGEMM, batched";
+      g.library = GemmLibrary::first_deepgemm;
       g.rule = trtllm_fp8_block_bmm_tile_sm90;
       g.sm_l2_rate = false;
       g.overlap_norm = 2;

@@ -4,8 +4,8 @@
 // tables name it (framework, kernel source, dtype).
 #pragma once
 
+#include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
 
 #include "model/families/gemm/gemm_tile_rules.hpp"
@@ -14,13 +14,20 @@
 
 namespace smtwin {
 
-// "vLLM", "VLLM", "SGLang", "TRTLLM", "trtllm": case does not matter. DataError for others.
-ServingFramework serving_framework(std::string_view text);
+enum class GemmLibrary : std::uint8_t {
+  cublas,
+  cutlass_fp8,
+  cutlass_block_fp8,
+  cutlass_nvfp4,
+  deepgemm,
+  first_deepgemm,  // TensorRT-LLM's and FlashInfer's copy of an early release
+  block_fp8_sm120
+};
 
 struct GemmImplementation {
   ServingFramework framework = ServingFramework::vllm;
   GemmDtype dtype = GemmDtype::bf16;
-  std::string library;  // "cuBLAS", "CUTLASS FP8", "DeepGEMM"
+  GemmLibrary library = GemmLibrary::cublas;
   bool batched = false;
 
   // One of the two: the library's rule, or candidates from which the fastest is taken.
@@ -55,13 +62,14 @@ struct GemmImplementation {
   int overlap_norm = 4;
 };
 
-// The kernel source tells apart only vLLM's three block-scaled kernels; it may be empty elsewhere.
-// DataError names the known ones when nothing fits; also for a GPU that is neither SM90 nor SM120.
+// Framework and dtype as the tables or serving_framework_from() spell them. The kernel source tells
+// apart only vLLM's three block-scaled kernels on Hopper; it may be empty elsewhere. DataError
+// names the known ones when nothing fits; also for a GPU that is neither SM90 nor SM120.
 GemmImplementation gemm_implementation(std::string_view framework, std::string_view kernel_source,
                                        std::string_view dtype, const TimingGpu& gpu);
-// A framework has one such kernel a format, whatever the kernel source says.
-GemmImplementation mla_bmm_implementation(std::string_view framework,
-                                          std::string_view kernel_source, std::string_view dtype,
+// A framework has at most one such kernel a format: BF16 in all of them, FP8 in SGLang and
+// TensorRT-LLM.
+GemmImplementation mla_bmm_implementation(std::string_view framework, std::string_view dtype,
                                           const TimingGpu& gpu);
 
 }  // namespace smtwin

@@ -31,8 +31,11 @@ constexpr double bytes_per_element(GemmDtype dtype) {
 inline constexpr double kOutputBytesPerElement = 2;  // bf16
 inline constexpr double kSourceBytesPerElement = 2;  // activations before quantization
 
-// Exact for the counts that occur here (below 2^53); std::ceil is a call without SSE4.1.
+// std::ceil is a call without SSE4.1. From 2^53 on every double is whole, and no integer may hold
+// it.
 constexpr double ceil_count(double x) {
+  constexpr double kAllWhole = 9007199254740992.0;
+  if (!(x < kAllWhole)) return x;
   const auto whole = static_cast<double>(static_cast<std::int64_t>(x));
   return whole + (whole < x ? 1 : 0);
 }

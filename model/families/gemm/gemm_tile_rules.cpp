@@ -5,7 +5,10 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <sstream>
 #include <utility>
+
+#include "arch/error.hpp"
 
 namespace smtwin {
 
@@ -51,22 +54,34 @@ GemmTile sglang_fp8_tile_sm90(const GemmShape& s, double) {
   return {.block_m = s.m <= 128 ? 64.0 : 128.0, .block_n = 128, .block_k = 128, .cluster_m = 2};
 }
 
-GemmTile trtllm_fp8_block_tile_sm120(const GemmShape& s, double) {
+GemmTile fp8_block_tile_sm120(const GemmShape& s, double) {
   return {.block_m = s.m <= 64 ? 64.0 : 128.0, .block_n = 64, .block_k = 128};
 }
 
 namespace {
 
 // DeepGEMM on SM90 asks of a tile, before it compares costs: enough pipeline stages in shared
-// memory, few enough accumulators, and a scale layout that its unrolled loop can address.
-constexpr double kSharedBytes = 232448;
+// memory, few enough accumulators, and a scale layout that its unrolled loop can address. All
+// numbers up to the cost function are its source's (heuristics/sm90.hpp, 2026).
+constexpr double kSharedBytes = 227 * 1024;  // that one block of compute capability 9.0 can have
 constexpr double kBarrierBytes = 256;
 constexpr double kMostStages = 16;
 constexpr double kScaleBytes = 4;
+constexpr double kScaleAlignmentBytes = 128;  // of a stage's row scales, for TMA
 constexpr double kDeepGemmBlockK = 128;
+// A small tile needs more stages in flight than a large one, whose MMAs take longer.
+constexpr double kLeastStages = 4, kLeastStagesOfLargeTile = 3;
+constexpr double kLargeTileOutputs = 128 * 192;
+// Its cost function's chip: an L2 of 64 bytes a cycle to each SM, at most 8 TB/s at 1.3 GHz; 128
+// bytes a cycle of shared memory; an MMA reads at least 64 rows.
+constexpr double kL2BytesPerSmCycle = 64;
+constexpr double kL2BytesPerUs = 8e6, kCyclesPerUs = 1.3e3;
+constexpr double kSharedBytesPerSmCycle = 128;
+constexpr double kMmaRows = 64;
 
 double deepgemm_stages(double block_m, double block_n, double k) {
-  const double scales_of_rows = ceil_div(block_m * kScaleBytes, 128) * 128;
+  const double scales_of_rows =
+      ceil_div(block_m * kScaleBytes, kScaleAlignmentBytes) * kScaleAlignmentBytes;
   const double stage = (block_m + block_n) * kDeepGemmBlockK + scales_of_rows;
   const double weight_scales =
       block_n > kDeepGemmBlockK || std::fmod(kDeepGemmBlockK, block_n) != 0 ? 2 : 1;
@@ -82,24 +97,27 @@ bool deepgemm_legal(double block_m, double block_n, double k) {
     return false;
   }
   const double stages = deepgemm_stages(block_m, block_n, k);
-  return stages >= 3 && (stages >= 4 || block_m * block_n >= 128 * 192);
+  const bool large = block_m * block_n >= kLargeTileOutputs;
+  return stages >= (large ? kLeastStagesOfLargeTile : kLeastStages);
 }
 
 // Cycles by its own cost function: bytes through L2 or shared memory, whichever takes longer, over
 // the share of busy SMs.
 double deepgemm_cycles(const GemmShape& s, const GemmTile& t, double sm_count) {
-  const double l2_bytes_per_cycle = std::min(64 * sm_count, 8e6 / 1.3e3);
-  const double l1_bytes_per_cycle = 128 * sm_count;
+  const double l2_bytes_per_cycle =
+      std::min(kL2BytesPerSmCycle * sm_count, kL2BytesPerUs / kCyclesPerUs);
+  const double shared_bytes_per_cycle = kSharedBytesPerSmCycle * sm_count;
   const double tiles = s.b * ceil_div(s.m, t.block_m) * ceil_div(s.n, t.block_n);
   const double waves = ceil_div(tiles, sm_count);
   if (t.cluster_m * t.cluster_n > 1 && waves <= 1) return std::numeric_limits<double>::infinity();
   const double output = t.block_m * t.block_n * kOutputBytesPerElement;
   const double l2 = s.k * (t.block_m / t.cluster_n + t.block_n / t.cluster_m) + output;
   const double loads = s.k * (t.block_m + t.block_n);
-  const double tensor = s.k * (std::max(64.0, t.block_m) + t.block_n) + output;
+  const double tensor = s.k * (std::max(kMmaRows, t.block_m) + t.block_n) + output;
   const double l2_cycles = std::floor(l2 * tiles / l2_bytes_per_cycle);
-  const double l1_cycles = std::floor((loads + tensor + output) * tiles / l1_bytes_per_cycle);
-  return std::floor(std::max(l2_cycles, l1_cycles) / (tiles / (waves * sm_count)));
+  const double shared_cycles =
+      std::floor((loads + tensor + output) * tiles / shared_bytes_per_cycle);
+  return std::floor(std::max(l2_cycles, shared_cycles) / (tiles / (waves * sm_count)));
 }
 
 }  // namespace
@@ -107,7 +125,7 @@ double deepgemm_cycles(const GemmShape& s, const GemmTile& t, double sm_count) {
 GemmTile deepgemm_tile_sm90(const GemmShape& s, double sm_count) {
   constexpr std::array kBlockM = {64.0, 128.0, 16.0, 32.0, 256.0};
   constexpr std::array<std::array<double, 2>, 3> kClusters = {{{1, 1}, {1, 2}, {2, 1}}};
-  GemmTile best;
+  GemmTile best{.block_k = 0};
   double least = std::numeric_limits<double>::infinity();
   for (const auto& [cluster_m, cluster_n] : kClusters) {
     for (const double block_m : kBlockM) {
@@ -127,6 +145,12 @@ GemmTile deepgemm_tile_sm90(const GemmShape& s, double sm_count) {
         }
       }
     }
+  }
+  if (best.block_k == 0) {
+    std::ostringstream k;
+    k << s.k;
+    throw DataError("DeepGEMM has no tile for K = " + k.str() +
+                    ", whose scales fill the shared memory; known: K up to some 6 million");
   }
   return best;
 }

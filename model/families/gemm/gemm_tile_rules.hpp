@@ -24,10 +24,12 @@ GemmTile sglang_fp8_tile_sm120(const GemmShape& shape, double sm_count);
 GemmTile sglang_fp8_tile_sm90(const GemmShape& shape, double sm_count);
 
 // [inferred] TensorRT-LLM's block-scaled FP8 GEMM on SM120; its batched form is the same kernel.
-GemmTile trtllm_fp8_block_tile_sm120(const GemmShape& shape, double sm_count);
+// vLLM's and SGLang's on SM120 get the same rule for want of rows that show theirs.
+GemmTile fp8_block_tile_sm120(const GemmShape& shape, double sm_count);
 
 // [read] DeepGEMM on SM90 (heuristics/sm90.hpp, 2026): legal tiles and clusters of up to two CTAs,
 // the least cycles by the library's cost function. Clusters only share loads; they pad nothing.
+// DataError for a K of several million, whose scales leave no room for a tile in shared memory.
 GemmTile deepgemm_tile_sm90(const GemmShape& shape, double sm_count);
 
 // [read] TensorRT-LLM's and FlashInfer's copy of the first DeepGEMM: the tile with the fewest

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "model/families/gemm/cublas_tiles.hpp"
+#include "model/timing/norms.hpp"
 
 namespace smtwin {
 namespace {
@@ -150,7 +151,7 @@ double GemmTimeModel::quantization_seconds(const GemmPoint& p, const GemmConstan
   const double rows = c.quant_row_s * p.quant_rows * wait;
   const double bytes =
       std::max(p.quant_bytes / c.quant_bytes_per_s, p.quant_dram_bytes / c.dram_bytes_per_s);
-  return norm(2, rows, bytes, 0, 0);
+  return norm2(rows, bytes);
 }
 
 bool GemmTimeModel::allowed(const GemmPoint& p, const GemmTile& t) const {
@@ -173,7 +174,7 @@ int GemmTimeModel::fastest(const GemmPoint& p, const GemmConstants& c) const {
   const double output = p.bytes.outputs / c.output_bytes_per_s;
   double best = std::numeric_limits<double>::infinity();
   double least = 0, most_splits = 0;
-  int pick = 0;
+  std::size_t pick = plain_tile();
   const auto& tiles = implementation_.candidates;
   for (std::size_t i = 0; i < tiles.size(); ++i) {
     const GemmTile& t = tiles[i];
@@ -188,22 +189,37 @@ int GemmTimeModel::fastest(const GemmPoint& p, const GemmConstants& c) const {
     const double s = gemm_seconds(p, b, c);
     if (s < best) {
       best = s;
-      pick = static_cast<int>(i);
+      pick = i;
     }
   }
-  return pick;
+  return static_cast<int>(pick);
+}
+
+std::size_t GemmTimeModel::plain_tile() const {
+  const auto& tiles = implementation_.candidates;
+  std::size_t i = 0;
+  while (i + 1 < tiles.size() && tiles[i].block_m == 1) ++i;
+  return i;
+}
+
+const GemmTile& GemmTimeModel::chosen(const GemmPoint& p, int choice) const {
+  if (implementation_.rule) return p.rule_tile;
+  const auto& tiles = implementation_.candidates;
+  if (choice >= 0 && static_cast<std::size_t>(choice) < tiles.size()) {
+    const GemmTile& t = tiles[static_cast<std::size_t>(choice)];
+    if (allowed(p, t)) return t;
+  }
+  return tiles[plain_tile()];
 }
 
 double GemmTimeModel::seconds(const GemmPoint& p, const GemmConstants& c, int& tile,
                               bool search) const {
-  const bool rule = implementation_.rule != nullptr;
-  if (rule) {
+  if (implementation_.rule) {
     tile = 0;
   } else if (search) {
     tile = fastest(p, c);
   }
-  const GemmTile& t =
-      rule ? p.rule_tile : implementation_.candidates[static_cast<std::size_t>(tile)];
+  const GemmTile& t = chosen(p, tile);
   return gemm_seconds(p, bounds(p, t, c), c) + quantization_seconds(p, c) + c.op_s;
 }
 
@@ -211,9 +227,7 @@ TimeParts GemmTimeModel::parts(const GemmPoint& p, const GemmConstants& c) const
   int pick = 0;
   TimeParts out;
   out.seconds = seconds(p, c, pick, true);
-  const GemmTile& t = implementation_.rule
-                          ? p.rule_tile
-                          : implementation_.candidates[static_cast<std::size_t>(pick)];
+  const GemmTile& t = chosen(p, pick);
   const Bounds b = bounds(p, t, c);
   out.choice = to_string(t);
   out[Regime::launch] = c.op_s + quantization_seconds(p, c);
@@ -222,10 +236,6 @@ TimeParts GemmTimeModel::parts(const GemmPoint& p, const GemmConstants& c) const
   out[Regime::dram] = b.dram;
   out[Regime::compute] = b.mma;
   return out;
-}
-
-TimeParts GemmTimeModel::cold_time(const GemmShape& shape, std::span<const double> values) const {
-  return parts(cold_point(shape), read(values));
 }
 
 }  // namespace smtwin

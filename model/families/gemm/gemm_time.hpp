@@ -14,8 +14,10 @@
 //   red  = b M N 4 (s+1) / l2_rate + split       if K is split over s CTAs
 //   G    = |core, l2, dram, pad| + fill + red + O / output_rate
 //   G   *= 1 + power_loss G / (G + 1.5 ms)
-//   Q    = |quant_row rows, max(bytes / quant_rate, missed bytes / dram_rate)|_2
+//   Q    = |quant_row rows wait, max(bytes / quant_rate, missed bytes / dram_rate)|_2
 //          bytes: 16-bit activations read (twice for a scale of the whole tensor), operand written
+//          wait = (1 + 0.4 share of rows from DRAM) x (0.8 if K <= 128) where a kernel takes rows
+//          in turn (block-scaled FP8 on SM120), else 1
 //   time = G + Q + op
 // step: step_time, moved towards cold_step_time by the share of W from DRAM and towards
 // loaded_step_time when more than a tenth of the SMs work. Dot products (gemv) have only the
@@ -82,11 +84,9 @@ class GemmTimeModel {
   GemmPoint cold_point(const GemmShape& shape) const;
 
   // Time of the operation. `tile` is an index of the candidates (0 for a rule); see TimeProblem.
+  // One that is out of range or that the library does not allow counts as the first unsplit tile.
   double seconds(const GemmPoint& point, const GemmConstants& c, int& tile, bool search) const;
   TimeParts parts(const GemmPoint& point, const GemmConstants& c) const;
-
-  // Deployment, in one call.
-  TimeParts cold_time(const GemmShape& shape, std::span<const double> values) const;
 
  private:
   struct Bounds;
@@ -96,6 +96,8 @@ class GemmTimeModel {
   bool allowed(const GemmPoint& point, const GemmTile& tile) const;
   double least_seconds(const GemmPoint& point, const GemmTile& tile, const GemmConstants& c) const;
   int fastest(const GemmPoint& point, const GemmConstants& c) const;
+  std::size_t plain_tile() const;  // the first that every shape may run
+  const GemmTile& chosen(const GemmPoint& point, int choice) const;
 
   GemmImplementation implementation_;
   GemmConstantList constants_;

@@ -6,6 +6,8 @@
 
 #include "model/families/gemm/gemm_shape.hpp"
 #include "model/families/gemm/l2_residency.hpp"
+#include "model/timing/constant_specs.hpp"
+#include "model/timing/norms.hpp"
 
 namespace smtwin {
 namespace {
@@ -17,8 +19,8 @@ constexpr double kElementsPerThread = 16;
 constexpr double kThreadsPerWarp = 32;
 constexpr double kGridThreads = 1024.0 * 1024.0;  // of TensorRT-LLM's kernel
 // Resident warps and CTAs of an SM (CUDA programming guide, compute capabilities 9.0 and 12.0).
-constexpr double kHopperWarps = 64, kHopperCtas = 32;
-constexpr double kSm120Warps = 48, kSm120Ctas = 24;
+constexpr double kHopperWarpsPerSm = 64, kHopperCtasPerSm = 32;
+constexpr double kSm120WarpsPerSm = 48, kSm120CtasPerSm = 24;
 
 ConstantSpec spec(std::string name, std::string unit, std::string meaning, double prior,
                   double log_sigma, double low, double high) {
@@ -53,11 +55,7 @@ enum RowConstant { dram, first, wave, step, row_l2, overlap, row_resident };
 enum TensorConstant { launch, contention, tensor_l2, stream, tensor_resident };
 
 std::vector<ConstantSpec> row_constants(const TimingGpu& gpu) {
-  ConstantSpec d =
-      spec("dram_rate", "B/s", "DRAM read rate of a full grid", gpu.dram_read_bytes_per_s, 0.05,
-           0.7 * gpu.dram_bytes_per_s, 1.05 * gpu.dram_bytes_per_s);
-  d.of_gpu = true;
-  return {d,
+  return {dram_rate_spec(gpu),
           time_constant("first_wave_time", "second pass of the first wave of rows", 0.55e-6),
           time_constant("wave_time", "second pass of each further wave of 256-thread CTAs", 0.9e-6),
           time_constant("step_time", "a further step of 4096 elements of a row", 0.5e-6),
@@ -77,9 +75,6 @@ std::vector<ConstantSpec> tensor_constants(const TimingGpu& gpu) {
                1.8, 0.3, 0.3, 5)};
 }
 
-double norm2(double a, double b) { return std::sqrt(a * a + b * b); }
-double norm3(double a, double b) { return std::cbrt(a * a * a + b * b * b); }
-
 }  // namespace
 
 QuantScaleTimeModel::QuantScaleTimeModel(Granularity granularity, const TimingGpu& gpu)
@@ -96,8 +91,9 @@ TimeParts QuantScaleTimeModel::row_time(double rows, double columns,
   const double warps =
       std::min(kThreadsPerRow / kThreadsPerWarp, ceil_div(columns, kThreadsPerWarp));
   const double threads = warps * kThreadsPerWarp;
-  const double ctas_per_sm = gpu_.hopper() ? std::min(kHopperCtas, std::floor(kHopperWarps / warps))
-                                           : std::min(kSm120Ctas, std::floor(kSm120Warps / warps));
+  const double ctas_per_sm = gpu_.hopper()
+                                 ? std::min(kHopperCtasPerSm, std::floor(kHopperWarpsPerSm / warps))
+                                 : std::min(kSm120CtasPerSm, std::floor(kSm120WarpsPerSm / warps));
   const double in_flight = ctas_per_sm * gpu_.sm_count;
   const double waves = ceil_div(rows, in_flight);
   const double steps = ceil_div(columns, threads * kElementsPerThread);

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "model/timing/norms.hpp"
+
 namespace smtwin {
 namespace {
 
@@ -28,9 +30,6 @@ double replayed_reading_s(double op_s, const ReplayLoop& loop) {
   return (replay + 2 * loop.tick_s / loop.replays) / loop.ops_per_replay;
 }
 
-double host_timed_reading_s(double op_s, double host_s) {
-  const double op2 = op_s * op_s, host2 = host_s * host_s;
-  return std::sqrt(std::sqrt(op2 * op2 + host2 * host2));
-}
+double host_timed_reading_s(double op_s, double host_s) { return norm4(op_s, host_s); }
 
 }  // namespace smtwin

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <string>
 
 #include "arch/error.hpp"
 
@@ -19,11 +21,24 @@ constexpr double kCompressorCsa = 2048, kCompressorHca = 1024, kIndexerQuery = 8
 constexpr double kBf16 = 2;
 constexpr double kEntryBytes = 584;  // FP8 latent, BF16 rope, scales
 constexpr double kIndexBytes = 132;  // FP8 key of the indexer and its scale
+// Values a token that norms, rope and copies read and write: four passes over the hidden state and
+// over 512 values of each head. Assumed, not verified: only their ratio matters, `activation_rate`
+// takes up any common factor.
 constexpr double kHiddenPasses = 4, kHeadValues = 2048;
-constexpr double kNoRate = 1e30;
 
-// SGLang's selection kernel: from top-k on, full cost 512 entries later, another one from 32768.
-constexpr double kSelectRamp = 512, kSelectLimit = 32768;
+// Selection of the top-k: free up to top-k entries (all are read), full cost 512 entries later, as
+// H200's rows rise from one step of the context to the next.
+constexpr double kSelectRamp = 512;
+// SGLang takes another kernel from here on: its rows of 131072 tokens and more (1-4 sequences) are
+// faster by the whole selection, what is left is within index_time.
+constexpr double kSglangSelectLimit = 32768;
+
+// Compressed entries from which on the selection kernel is another one that costs nothing beside
+// the indexer. vLLM's rows end at half of SGLang's limit: no second kernel is assumed.
+double select_limit(ServingFramework framework) {
+  return framework == ServingFramework::sglang ? kSglangSelectLimit
+                                               : std::numeric_limits<double>::infinity();
+}
 
 double compressed(const Dsv4Shape& s, bool csa) {
   return std::floor(s.kv_tokens / (csa ? kCsaRatio : kHcaRatio));
@@ -56,13 +71,21 @@ Projections::Work projections_of(const Dsv4Shape& s, bool csa, ProjectionType ty
 Dsv4Dims dsv4_flash_dims() { return {.hidden = 4096, .query_rank = 1024, .top_k = 512}; }
 Dsv4Dims dsv4_pro_dims() { return {.hidden = 7168, .query_rank = 1536, .top_k = 1024}; }
 
-Dsv4TimeModel::Dsv4TimeModel(const TimingGpu& gpu, Dsv4Framework framework, bool csa,
+Dsv4TimeModel::Dsv4TimeModel(const TimingGpu& gpu, ServingFramework framework, bool csa,
                              ProjectionType type)
-    : gpu_(gpu), csa_(csa), type_(type), projections_(gpu, type, false, constants_) {
+    : gpu_(gpu),
+      csa_(csa),
+      type_(type),
+      select_limit_(select_limit(framework)),
+      projections_(gpu, type, false, constants_) {
   if (!gpu.hopper()) {
     throw DataError("DeepSeek-V4 attention on " + gpu.name +
                     ": only Hopper's sparse kernels are modelled for deployments; compose it from "
                     "the latent-attention and GEMM families");
+  }
+  if (framework == ServingFramework::trtllm) {
+    throw DataError("DeepSeek-V4 attention of " + std::string(to_string(framework)) +
+                    ": no rows of it were measured; use vllm or sglang");
   }
   start_s_ = index_s_ = select_s_ = MlaConstant(0);
   fixed_s_ = constants_.time("fixed_time", "launch gaps and short kernels of the module",
@@ -77,7 +100,7 @@ Dsv4TimeModel::Dsv4TimeModel(const TimingGpu& gpu, Dsv4Framework framework, bool
         constants_.time("index_time", "indexer, per compressed entry of a sequence", 0.11e-9, 0.4);
     select_s_ =
         constants_.time("select_time", "selection of the top-k, a round of one sequence an SM",
-                        framework == Dsv4Framework::sglang ? 80e-6 : 8e-6, 0.5);
+                        framework == ServingFramework::sglang ? 80e-6 : 8e-6, 0.5);
   } else {
     start_s_ =
         constants_.time("start_time", "start of an attention tile before its first block", 4e-6);
@@ -96,7 +119,7 @@ Dsv4TimeModel::Work Dsv4TimeModel::work(const Dsv4Shape& s) const {
   w.split_blocks = std::ceil(w.blocks / splits);
   if (csa_) {
     w.indexed_entries = s.batch * c;
-    if (c < kSelectLimit) {
+    if (c < select_limit_) {
       w.selections = std::clamp((c - s.dims.top_k) / kSelectRamp, 0.0, 1.0) *
                      std::ceil(s.batch / gpu_.sm_count);
     }
@@ -122,18 +145,13 @@ MlaTime Dsv4TimeModel::time(const Work& w, std::span<const double> values, Cache
   return t;
 }
 
-double Dsv4TimeModel::seconds(const Dsv4Shape& shape, std::span<const double> values,
-                              CacheState cache) const {
-  return time(work(shape), values, cache).seconds;
-}
-
-TimeParts Dsv4TimeModel::parts(const Dsv4Shape& shape, std::span<const double> values,
-                               CacheState cache) const {
-  return to_parts(time(work(shape), values, cache), {});
-}
-
 Dsv4FallbackTimeModel::Dsv4FallbackTimeModel(const TimingGpu& gpu, bool csa, ProjectionType type)
     : gpu_(gpu), csa_(csa), type_(type) {
+  if (!gpu.sm120()) {
+    throw DataError("DeepSeek-V4 attention on " + gpu.name +
+                    ": the unfused fallback was measured on SM120 only; Hopper runs the sparse "
+                    "kernels");
+  }
   small_batch_s_ = MlaConstant(0);
   dram_rate_ = constants_.dram_rate(gpu);
   fixed_s_ =

@@ -8,22 +8,21 @@
 //     attention   CSA: tiles * blocks * block / SMs
 //                 HCA: max(1, tiles/SMs) * (start + blocks of a split * block)
 //     tiles = batch * ceil(heads/64), blocks = ceil((min(L,128) + read entries)/64)
-//     ramp = clip((C - top-k)/512, 0, 1); SGLang's selection kernel for C < 32768 takes 80 us
+//     ramp = clip((C - top-k)/512, 0, 1); SGLang: 0 from C = 32768, where another kernel selects
+//     whose time does not show beside the indexer's. vLLM: no such limit (measured to C = 16384)
 //   Dsv4FallbackTimeModel (all SM120 rows): see its class.
 // Flash's sizes are those of its config.json. Pro's hidden size and query rank are assumed, its
 // top-k is where its rows start to pay for the selection. What each small kernel costs is inferred.
 // Left out: the compressor's work at group ends, tensor-parallel all-reduce.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <vector>
 
 #include "model/families/mla/projections.hpp"
+#include "model/timing/serving_framework.hpp"
 
 namespace smtwin {
-
-enum class Dsv4Framework : std::uint8_t { sglang, vllm };
 
 // What differs between DeepSeek-V4 Flash and Pro.
 struct Dsv4Dims {
@@ -54,20 +53,18 @@ class Dsv4TimeModel {
     double activation_bytes = 0;
   };
 
-  // DataError unless Hopper: no other GPU's rows time the sparse kernels.
-  Dsv4TimeModel(const TimingGpu& gpu, Dsv4Framework framework, bool csa, ProjectionType type);
+  // DataError unless Hopper with SGLang or vLLM: no other rows time the sparse kernels.
+  Dsv4TimeModel(const TimingGpu& gpu, ServingFramework framework, bool csa, ProjectionType type);
 
   const std::vector<ConstantSpec>& constants() const { return constants_.specs(); }
   Work work(const Dsv4Shape& shape) const;
   MlaTime time(const Work& work, std::span<const double> values, CacheState cache) const;
 
-  double seconds(const Dsv4Shape& shape, std::span<const double> values, CacheState cache) const;
-  TimeParts parts(const Dsv4Shape& shape, std::span<const double> values, CacheState cache) const;
-
  private:
   TimingGpu gpu_;
   bool csa_;
   ProjectionType type_;
+  double select_limit_;  // compressed entries
   MlaConstants constants_;
   Projections projections_;
   MlaConstant fixed_s_, start_s_, block_s_, sequence_s_, index_s_, select_s_, activation_rate_;
@@ -89,6 +86,7 @@ class Dsv4FallbackTimeModel {
     double cold = 0;
   };
 
+  // DataError unless SM120.
   Dsv4FallbackTimeModel(const TimingGpu& gpu, bool csa, ProjectionType type);
 
   const std::vector<ConstantSpec>& constants() const { return constants_.specs(); }

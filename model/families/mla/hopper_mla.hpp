@@ -6,6 +6,7 @@
 //     + norm_6(memory, pieces * piece + blocks * block) + fill * cold * (1 - exp(-KV/150 MB))
 //     + [splits > 1] * (combine + split * splits) + partial bytes / partial_rate
 //     + [FlashMLA] query and output bytes / activation_rate
+//     + [FlashMLA, L not a multiple of 64] partial_block
 //     + [FlashAttention 3] query and output bytes beyond the L2 / dram
 //     + [FP8 in FlashAttention 3] cast bytes / cast_rate
 // A stream from DRAM reaches its rate only after a few hundred MB (all SMs start on the same

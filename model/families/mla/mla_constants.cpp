@@ -4,12 +4,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/timing/constant_specs.hpp"
+
 namespace smtwin {
 
 namespace {
 
 constexpr double kSpan = 30;  // of the bounds around a prior
-constexpr double kNoRateLimit = 1e30;
 
 }  // namespace
 
@@ -19,19 +20,12 @@ MlaConstant MlaConstants::add(ConstantSpec spec) {
 }
 
 MlaConstant MlaConstants::dram_rate(const TimingGpu& gpu) {
-  const auto listed = std::find_if(specs_.begin(), specs_.end(),
-                                   [](const ConstantSpec& s) { return s.name == "dram_rate"; });
+  const auto listed =
+      std::find_if(specs_.begin(), specs_.end(), [](const ConstantSpec& s) { return s.of_gpu; });
   if (listed != specs_.end()) {
     return MlaConstant::at(static_cast<std::size_t>(listed - specs_.begin()));
   }
-  return add({.name = "dram_rate",
-              .unit = "B/s",
-              .meaning = "DRAM read rate of a full grid",
-              .prior = gpu.dram_read_bytes_per_s,
-              .log_sigma = 0.05,
-              .low = 0.7 * gpu.dram_bytes_per_s,
-              .high = 1.05 * gpu.dram_bytes_per_s,
-              .of_gpu = true});
+  return add(dram_rate_spec(gpu));
 }
 
 MlaConstant MlaConstants::time(std::string name, std::string meaning, double prior_s,
@@ -55,7 +49,7 @@ MlaConstant MlaConstants::rate(std::string name, std::string unit, std::string m
               .log_sigma = log_sigma,
               .low = prior / kSpan,
               .high = prior * kSpan,
-              .off = kNoRateLimit});
+              .off = kNoRate});
 }
 
 MlaConstant MlaConstants::factor(std::string name, std::string meaning, double prior,

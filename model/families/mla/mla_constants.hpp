@@ -34,7 +34,6 @@ class MlaConstant {
 
 class MlaConstants {
  public:
-  MlaConstant add(ConstantSpec spec);
   // The GPU's DRAM rate, listed once however many parts ask for it.
   MlaConstant dram_rate(const TimingGpu& gpu);
   // A time with the bounds and the ablation that all families use; a rate; a pure number whose
@@ -48,6 +47,8 @@ class MlaConstants {
   const std::vector<ConstantSpec>& specs() const { return specs_; }
 
  private:
+  MlaConstant add(ConstantSpec spec);
+
   std::vector<ConstantSpec> specs_;
 };
 

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "model/timing/constant_specs.hpp"
+
 namespace smtwin {
 
 namespace {
@@ -13,11 +15,11 @@ constexpr double kDownWidth = kQueryRank + kMlaLatentDim + kMlaRopeDim;
 constexpr double kBf16 = 2;
 
 // Values a token that the small kernels between the GEMMs read and write: norms and rope of the
-// hidden state and the down projection, queries and outputs of a head.
+// hidden state and the down projection, queries and outputs of a head. Assumed, not verified: only
+// their ratios matter, `activation_rate` takes up any common factor.
 constexpr double kHiddenPasses = 4, kDownPasses = 3, kHeadValues = 1500;
 
 constexpr double kVllmPhase = 0.37, kTrtllmPhase = 0.42;  // in a tick, see mla_time.cpp
-constexpr double kNoRate = 1e30;
 
 bool vllm(MlaLibrary library) {
   return library == MlaLibrary::vllm_flash_attention3 || library == MlaLibrary::vllm_flashmla ||
@@ -75,17 +77,6 @@ MlaTime MlaModuleTimeModel::time(const Work& w, std::span<const double> values,
   t.launch_s += extra_s;
   t.seconds += extra_s + activation_s;
   return t;
-}
-
-double MlaModuleTimeModel::seconds(const MlaShape& shape, std::span<const double> values,
-                                   CacheState cache) const {
-  return time(work(shape), values, cache).seconds;
-}
-
-TimeParts MlaModuleTimeModel::parts(const MlaShape& shape, std::span<const double> values,
-                                    CacheState cache) const {
-  const Work w = work(shape);
-  return to_parts(time(w, values, cache), choice_text(w.attention));
 }
 
 double MlaModuleTimeModel::reading_s(double module_seconds) const {

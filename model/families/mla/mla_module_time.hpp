@@ -7,8 +7,8 @@
 // Projections of a rank with H heads (N x K): 2112 x 7168 (query and KV down), 192H x 1536 (query
 // up), 512H x 128 and 128H x 512 (absorbed, BF16 always), 7168 x 128H (output).
 // Weights and KV cache share the L2 in the replayed benchmark: one cold share for both.
-// The extra pass is inferred: 8 ns a head, absent in the rows of 64 and 128 heads, which fill
-// FlashMLA's query tile.
+// The extra pass is inferred: about 6 ns a (sequence, head) in rows of 1-32 heads, absent at 64 and
+// 128, which fill FlashMLA's query tile.
 // Left out: tensor-parallel all-reduce, quantization kernels one by one (in fixed_time).
 #pragma once
 
@@ -32,11 +32,10 @@ class MlaModuleTimeModel {
   MlaModuleTimeModel(const TimingGpu& gpu, MlaFamily family, ProjectionType type);
 
   const std::vector<ConstantSpec>& constants() const { return constants_.specs(); }
+  const MlaKernel& kernel() const { return kernel_; }
   Work work(const MlaShape& shape) const;
   MlaTime time(const Work& work, std::span<const double> values, CacheState cache) const;
-
-  double seconds(const MlaShape& shape, std::span<const double> values, CacheState cache) const;
-  TimeParts parts(const MlaShape& shape, std::span<const double> values, CacheState cache) const;
+  // What a replay of the benchmark reads, from the module's own time.
   double reading_s(double module_seconds) const;
 
  private:

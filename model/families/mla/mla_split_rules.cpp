@@ -3,14 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <vector>
 
 namespace smtwin {
 
 namespace {
-
-double ceil_quotient(double a, double b) { return std::ceil(a / b); }
 
 double next_power_of_2(double x) {
   double p = 1;
@@ -45,8 +41,8 @@ double fa3_split_bound(double tiles, double blocks, double sm_count) {
 }
 
 // FlashMLA (get_mla_metadata).
-constexpr std::int64_t kFlashMlaOverheadBlocks = 5;
-constexpr std::int64_t kFlashMlaPieceBlocks = 2;
+constexpr double kFlashMlaOverheadBlocks = 5;
+constexpr double kFlashMlaPieceBlocks = 2;
 
 // SGLang (triton_backend.py, metadata.py).
 constexpr double kTritonHeadTile = 16;
@@ -57,92 +53,87 @@ constexpr double kSglangGrowthTokens = 64;
 constexpr double kVllmTokensPerSplit = 512;
 constexpr double kVllmSplitsPerSm = 2;
 
-double head_tiles(double heads) { return heads == 1 ? 1 : ceil_quotient(heads, kTritonHeadTile); }
+double head_tiles(double heads) { return heads == 1 ? 1 : std::ceil(heads / kTritonHeadTile); }
 
 }  // namespace
 
 MlaRounds flash_attention3_rounds(const MlaShape& shape, double sm_count, bool captured_bound) {
-  const double tiles = ceil_quotient(shape.heads, kMlaQueryTile);
-  const double blocks = ceil_quotient(shape.kv_tokens, kMlaKvBlock);
+  const double tiles = std::ceil(shape.heads / kMlaQueryTile);
+  const double blocks = std::ceil(shape.kv_tokens / kMlaKvBlock);
   double bound = captured_bound && shape.batch <= kVllmCapturedBatch
                      ? kVllmCapturedSplits
                      : fa3_split_bound(tiles, blocks, sm_count);
   if (shape.batch > kFa3MaxSplitBatch) bound = 1;
   const double blocks_per_sm = std::ceil(kFa3Margin * shape.batch * tiles * blocks / sm_count);
-  const double splits = std::clamp(ceil_quotient(blocks, blocks_per_sm), 1.0, bound);
+  const double splits = std::clamp(std::ceil(blocks / blocks_per_sm), 1.0, bound);
   MlaRounds r;
-  r.pieces = ceil_quotient(shape.batch * tiles * splits, sm_count);
-  r.blocks = r.pieces * ceil_quotient(blocks, splits);
+  r.pieces = std::ceil(shape.batch * tiles * splits / sm_count);
+  r.blocks = r.pieces * std::ceil(blocks / splits);
   r.splits = splits;
   r.partials = splits > 1 ? shape.batch * splits : 0;
   return r;
 }
 
 MlaRounds flashmla_rounds(const MlaShape& shape, double sm_count) {
-  const auto batch = static_cast<std::int64_t>(shape.batch);
-  const auto blocks = static_cast<std::int64_t>(ceil_quotient(shape.kv_tokens, kMlaKvBlock));
-  const auto parts = std::max<std::int64_t>(
-      1, static_cast<std::int64_t>(sm_count / ceil_quotient(shape.heads, kMlaQueryTile)));
-  const std::int64_t total = batch * (blocks + kFlashMlaOverheadBlocks);
-  const std::int64_t payload = (total + parts - 1) / parts + kFlashMlaOverheadBlocks;
+  const double blocks = std::ceil(shape.kv_tokens / kMlaKvBlock);
+  const double whole = blocks + kFlashMlaOverheadBlocks;  // payload of one sequence
+  const double parts = std::max(1.0, std::floor(sm_count / std::ceil(shape.heads / kMlaQueryTile)));
+  const double payload = std::ceil(shape.batch * whole / parts) + kFlashMlaOverheadBlocks;
 
   MlaRounds busiest;
-  busiest.pieces = busiest.blocks = 0;
-  double busiest_cost = -1;
-  std::int64_t sequence = 0, done = 0, pieces_of_sequence = 0, most_pieces = 0;
-  const auto finish_sequence = [&] {
-    if (pieces_of_sequence > 1) busiest.partials += static_cast<double>(pieces_of_sequence);
-    most_pieces = std::max(most_pieces, pieces_of_sequence);
-    pieces_of_sequence = 0;
-  };
-  for (std::int64_t part = 0; part < parts && sequence < batch; ++part) {
-    std::int64_t left = payload, pieces = 0, part_blocks = 0;
-    while (sequence < batch) {
-      const std::int64_t remaining = blocks - done;
-      if (left >= remaining + kFlashMlaOverheadBlocks) {
-        left -= remaining + kFlashMlaOverheadBlocks;
-        ++pieces;
-        ++pieces_of_sequence;
-        part_blocks += remaining;
-        done = 0;
-        ++sequence;
-        finish_sequence();
-        continue;
-      }
-      const std::int64_t taken = left - kFlashMlaOverheadBlocks;
-      if (taken > 0) {
-        ++pieces;
-        ++pieces_of_sequence;
-        part_blocks += taken;
-        done += taken;
-      }
-      break;
+  double busiest_cost = -1, most_pieces = 1;
+  double sequences = shape.batch;  // not handed out in full yet
+  double done = 0, cuts = 0;       // blocks and pieces of the first of them that are
+  for (double part = 0; part < parts && sequences > 0; ++part) {
+    double left = payload, pieces = 0, part_blocks = 0;
+    if (done > 0 && left >= whole - done) {  // the rest of a sequence begun by earlier parts
+      left -= whole - done;
+      ++pieces;
+      part_blocks += blocks - done;
+      busiest.partials += cuts + 1;
+      most_pieces = std::max(most_pieces, cuts + 1);
+      done = cuts = 0;
+      --sequences;
+    }
+    if (done == 0) {  // sequences that fit whole, all at once: a batch may have millions
+      const double fit = std::min(sequences, std::floor(left / whole));
+      left -= fit * whole;
+      pieces += fit;
+      part_blocks += fit * blocks;
+      sequences -= fit;
+    }
+    const double taken = left - kFlashMlaOverheadBlocks;
+    if (sequences > 0 && taken > 0) {
+      ++pieces;
+      ++cuts;
+      part_blocks += taken;
+      done += taken;
     }
     // A piece costs about two blocks, less than the scheduler thinks: that decides who is busiest.
-    const double cost = static_cast<double>(part_blocks + kFlashMlaPieceBlocks * pieces);
+    const double cost = part_blocks + kFlashMlaPieceBlocks * pieces;
     if (cost > busiest_cost) {
       busiest_cost = cost;
-      busiest.pieces = static_cast<double>(pieces);
-      busiest.blocks = static_cast<double>(part_blocks);
+      busiest.pieces = pieces;
+      busiest.blocks = part_blocks;
     }
   }
-  busiest.splits = static_cast<double>(std::max<std::int64_t>(1, most_pieces));
+  busiest.splits = most_pieces;
   return busiest;
 }
 
 TritonMlaPlan sglang_triton_plan(const MlaShape& shape, double sm_count) {
   const double planned = shape.planner_heads > 0 ? shape.planner_heads : shape.heads;
-  const double grid = shape.batch * ceil_quotient(planned, std::min(kTritonHeadTile, planned));
+  const double grid = shape.batch * std::ceil(planned / std::min(kTritonHeadTile, planned));
   const double cap = next_power_of_2(sm_count);
   const double growth = std::max(1.0, std::log2(shape.kv_tokens / kSglangGrowthTokens));
-  const double wanted = std::min(cap, ceil_quotient(std::floor(sm_count * growth), grid));
-  const double chunk = ceil_quotient(shape.kv_tokens, wanted);
-  const double splits = ceil_quotient(shape.kv_tokens, chunk);
+  const double wanted = std::min(cap, std::ceil(std::floor(sm_count * growth) / grid));
+  const double chunk = std::ceil(shape.kv_tokens / wanted);
+  const double splits = std::ceil(shape.kv_tokens / chunk);
   TritonMlaPlan plan;
   plan.head_tiles = head_tiles(shape.heads);
   plan.tokens_per_split =
-      ceil_quotient(ceil_quotient(shape.kv_tokens, splits), kTritonMinTokens) * kTritonMinTokens;
-  plan.splits = ceil_quotient(shape.kv_tokens, plan.tokens_per_split);
+      std::ceil(std::ceil(shape.kv_tokens / splits) / kTritonMinTokens) * kTritonMinTokens;
+  plan.splits = std::ceil(shape.kv_tokens / plan.tokens_per_split);
   plan.launched_splits = cap;
   return plan;
 }
@@ -153,8 +144,8 @@ TritonMlaPlan vllm_triton_plan(const MlaShape& shape, double sm_count) {
   const double splits = std::min(ideal, kVllmSplitsPerSm * sm_count);
   TritonMlaPlan plan;
   plan.head_tiles = head_tiles(shape.heads);
-  plan.tokens_per_split = ceil_quotient(shape.kv_tokens, splits);
-  plan.splits = ceil_quotient(shape.kv_tokens, plan.tokens_per_split);
+  plan.tokens_per_split = std::ceil(shape.kv_tokens / splits);
+  plan.splits = std::ceil(shape.kv_tokens / plan.tokens_per_split);
   plan.launched_splits = plan.splits;
   return plan;
 }

@@ -48,20 +48,6 @@ double replayed_cold_share(double bytes, const TimingGpu& gpu) {
   return std::isfinite(x) ? x / (1 + x) : 1;
 }
 
-double norm2(double a, double b) { return std::sqrt(a * a + b * b); }
-
-double norm3(double a, double b, double c) { return std::cbrt(a * a * a + b * b * b + c * c * c); }
-
-double norm4(double a, double b) {
-  const double a2 = a * a, b2 = b * b;
-  return std::sqrt(std::sqrt(a2 * a2 + b2 * b2));
-}
-
-double norm6(double a, double b) {
-  const double a2 = a * a, b2 = b * b;
-  return std::sqrt(std::cbrt(a2 * a2 * a2 + b2 * b2 * b2));
-}
-
 double mla_reading_s(double seconds, const TimingGpu& gpu, double phase_ticks) {
   const double tick = gpu.replay_tick_s;
   if (tick <= 0) return seconds;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the latent-attention equations share: the share of a replayed working set that has left the
-// L2, norms of two or three times, one prediction taken apart, and where a replayed graph's
-// readings lie on the timer's grid.
+// L2, one prediction taken apart, and where a replayed graph's readings lie on the timer's grid.
 //   cold = x^16 / (1 + x^16),  x = bytes replayed / (share of the L2 that a replay can keep)
 // Left out: partial hits by access order (a cyclic sweep just above the capacity).
 #pragma once
@@ -30,11 +29,6 @@ TimeParts to_parts(const MlaTime& time, std::string choice);
 
 // Share of `bytes`, touched again by every replay, that comes from DRAM.
 double replayed_cold_share(double bytes, const TimingGpu& gpu);
-
-double norm2(double a, double b);
-double norm3(double a, double b, double c);
-double norm4(double a, double b);
-double norm6(double a, double b);
 
 // Grid of the replayed benchmark. `phase_ticks`: where in a tick readings lie.
 double mla_reading_s(double seconds, const TimingGpu& gpu, double phase_ticks);

@@ -8,7 +8,7 @@ namespace smtwin {
 namespace {
 
 // Where readings lie in a tick: each framework's collector adds its own constant. From the circular
-// mean of rows below 60 us.
+// mean of SM120's rows below 60 us, and held.
 constexpr double kSglangPhase = 0.10, kTrtllmPhase = 0.56, kVllmPhase = 0.37;
 
 double phase_ticks(MlaLibrary library) {

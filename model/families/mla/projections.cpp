@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/timing/constant_specs.hpp"
+#include "model/timing/norms.hpp"
+
 namespace smtwin {
 
 namespace {
@@ -12,8 +15,8 @@ constexpr double kRowTile = 64;
 constexpr double kTile = 128;
 constexpr double kStepDepth = 128;
 constexpr double kSmallRows = 16;
-constexpr double kNoRate = 1e30;
-constexpr double kFlopEfficiency = 0.7;  // prior
+// Of the tensor cores' peak: the prior on SM120, held on Hopper. Assumed, not verified.
+constexpr double kFlopEfficiency = 0.7;
 
 double peak_flops(const TimingGpu& gpu, ProjectionType type) {
   switch (type) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Time of the projections (GEMMs of a few rows) inside an attention module: each is the meeting of
 // its weight stream, its padded multiply-adds and, where the kernel walks K in one go, that walk.
-//   T = sum over projections of hypot(weights, flops, walk)
+//   T = sum over projections of hypot(weights, flops, walk) + [vLLM] small_batch * log2(min(B, 16))
 //   weights = N*K*b * (cold / (share * dram) + (1-cold) / l2_weight_rate)
 //   flops   = 2 * ceil(B/64)*64 * N * K / flop_rate
-//   walk    = K/128 * k_step * max(1, tiles of 128x128 / SMs)
+//   walk    = [NVFP4] K/128 * k_step * max(1, tiles of 128x128 / SMs)
 // A module's GEMM is not the tuned, lone GEMM of the GEMM families: it follows another kernel's
 // tail, its library's heuristics see B rows only. Hence its own few constants.
 // Left out: the library's tile choice, split-K, launch overlap.

@@ -4,19 +4,28 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/timing/norms.hpp"
+
 namespace smtwin {
 
 namespace {
 
 constexpr double kCtasPerSm = 2;
 constexpr double kBlockTokens = 32;
-constexpr double kHeadSeconds = 0.8e-6;   // stage 2's CTA, from the rows of the kernel alone
-constexpr double kTogetherTokens = 1024;  // longer splits of a sequence drift apart
+// Stage 2's CTA: the prior for kernels alone (SGLang's rows on SM120 give 0.85 us), held inside
+// modules, whose rows do not tell it from the rest.
+constexpr double kHeadSeconds = 0.8e-6;
+// Longer splits of a sequence drift apart. Inferred from SM120's rows beyond the L2 and held; no
+// trace confirms it.
+constexpr double kTogetherTokens = 1024;
+
+double norm3(double a, double b, double c) { return std::cbrt(a * a * a + b * b * b + c * c * c); }
 
 // The kernel for one head multiplies without tensor cores: its block of 64 tokens against a block
 // of 32 tokens for 16 heads, and its lighter CTAs (several are dispatched to an SM where the other
 // kernel's shared memory allows one or two). SGLang's draws less from the L2 than the other kernel,
-// vLLM's as much; the cause is not known.
+// vLLM's as much; the cause is not known. All three ratios come from fits of SM120's Triton rows
+// with a free constant each for one head, rounded and held; only one-head shapes feel them.
 constexpr double kSingleHeadTokens = 64;
 constexpr double kSingleHeadBlock = 4.75;
 constexpr double kSglangSingleHeadL2 = 0.45;

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/timing/constant_specs.hpp"
+#include "model/timing/norms.hpp"
+
 namespace smtwin {
 
 namespace {
@@ -12,11 +15,11 @@ constexpr double kUnitHeads = 64;
 constexpr double kBlockTokens = 64;
 constexpr double kBf16Ctas = 4, kFp8Ctas = 2, kWideCtas = 4;
 constexpr double kWideHeads = 128;
-constexpr double kNoRate = 1e30;
 // Of an SM's tensor peak that a lone CTA reaches when it computes all scores and its part of the
 // values: a prior.
 constexpr double kBf16Efficiency = 0.4, kFp8Efficiency = 0.7;
-// The FP8 kernel's block of 64 tokens for 128 heads against the other kernel's for 64.
+// The FP8 kernel's block of 64 tokens for 128 heads against the other kernel's for 64: the
+// prior for kernels alone (SM120's rows give 0.25), held inside modules.
 constexpr double kWideBlock = 0.24;
 
 double block_prior_s(double heads, double ctas, double flops_per_s, double sm_count,

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/timing/constant_specs.hpp"
+
 namespace smtwin {
 namespace {
 
@@ -58,14 +60,7 @@ MoeConstants::MoeConstants(const TimingGpu& gpu, const MoeImplementation& how) {
        {MoeConstant::narrow_share, MoeConstant::unaligned_factor, MoeConstant::math_share}) {
     absent_[index(factor)] = 1;
   }
-  add(MoeConstant::dram_rate, {.name = "dram_rate",
-                               .unit = "B/s",
-                               .meaning = "DRAM read rate of a full grid",
-                               .prior = gpu.dram_read_bytes_per_s,
-                               .log_sigma = 0.05,
-                               .low = 0.7 * gpu.dram_bytes_per_s,
-                               .high = 1.05 * gpu.dram_bytes_per_s,
-                               .of_gpu = true});
+  add(MoeConstant::dram_rate, dram_rate_spec(gpu));
   add_latencies(gpu, how);
   add_rates(gpu, how);
   add_kernels_around(gpu, how);
@@ -126,7 +121,8 @@ void MoeConstants::add_rates(const TimingGpu& gpu, const MoeImplementation& how)
                                  .prior = bytes_per_clock * gpu.clock_hz,
                                  .log_sigma = 0.4,
                                  .low = 0.1 * bytes_per_clock * gpu.clock_hz,
-                                 .high = 10 * bytes_per_clock * gpu.clock_hz});
+                                 .high = 10 * bytes_per_clock * gpu.clock_hz,
+                                 .off = kNoRate});
   }
   if (how.dtype == MoeDtype::nvfp4) {
     const double l2_rate = moe_l2_read_bytes_per_s(gpu);
@@ -180,7 +176,8 @@ void MoeConstants::add_rates(const TimingGpu& gpu, const MoeImplementation& how)
          .prior = 0.4,
          .log_sigma = 0.2,
          .low = 0.05,
-         .high = 1.5});
+         .high = 1.5,
+         .off = 1});
   }
 }
 

@@ -4,11 +4,12 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+
+#include "model/timing/serving_framework.hpp"
 
 namespace smtwin {
 
-enum class MoeFramework : std::uint8_t { vllm, sglang, trtllm };
+using MoeFramework = ServingFramework;
 
 // Families of kernels that differ in how they cut and schedule the two grouped GEMMs.
 enum class MoeKernel : std::uint8_t {
@@ -31,10 +32,6 @@ enum class MoeDtype : std::uint8_t {
   mxfp4,       // weights only
   mxfp4_mxfp8  // weights MXFP4, activations MXFP8
 };
-
-std::string_view to_string(MoeFramework framework);
-std::string_view to_string(MoeKernel kernel);
-std::string_view to_string(MoeDtype dtype);
 
 struct MoeImplementation {
   MoeFramework framework = MoeFramework::vllm;

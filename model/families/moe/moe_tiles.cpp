@@ -4,12 +4,21 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <string_view>
 #include <utility>
 
 #include "model/families/moe/moe_library.hpp"
 
 namespace smtwin {
 namespace {
+
+// A list that `choice` of the time model can index.
+template <std::size_t N>
+std::vector<MoeTile> candidates(const MoeTile (&tiles)[N]) {
+  static_assert(N <= kMostMoeTiles);
+  return {tiles, tiles + N};
+}
 
 std::vector<MoeTile> marlin_tiles(const MoeShape& s, double tokens) {
   constexpr double kFill = 0.9;
@@ -20,22 +29,21 @@ std::vector<MoeTile> marlin_tiles(const MoeShape& s, double tokens) {
   return {{64, 128, 64}};
 }
 
-// (local experts, width per rank) with a tuned BF16 file of SGLang for the H200: seven are named in
-// vLLM's list, from which SGLang's descends, (8, 7168) in SGLang's own; (8, 2048), (8, 3584) and
-// (128, 704) are inferred from rows that run up to twice as fast as the default tile allows.
+// SGLang picks a tuned BF16 file by device name, local experts and width per rank. Those that exist
+// for the H200: seven are named in vLLM's list, from which SGLang's descends, (8, 7168) in SGLang's
+// own.
 bool has_tuned_file(const MoeImplementation& how, const TimingGpu& gpu, const MoeShape& s) {
-  constexpr std::array<std::pair<int, int>, 11> kTuned{{{8, 1792},
-                                                        {8, 2048},
-                                                        {8, 3584},
-                                                        {8, 4096},
-                                                        {8, 7168},
-                                                        {8, 14336},
-                                                        {16, 1024},
-                                                        {128, 192},
-                                                        {128, 384},
-                                                        {128, 704},
-                                                        {128, 768}}};
-  if (how.kernel != MoeKernel::triton_sglang || how.dtype != MoeDtype::bf16 || !gpu.hopper()) {
+  constexpr std::string_view kDevice = "h200";
+  constexpr std::array<std::pair<int, int>, 8> kTuned{{{8, 1792},
+                                                       {8, 4096},
+                                                       {8, 7168},
+                                                       {8, 14336},
+                                                       {16, 1024},
+                                                       {128, 192},
+                                                       {128, 384},
+                                                       {128, 768}}};
+  if (how.kernel != MoeKernel::triton_sglang || how.dtype != MoeDtype::bf16 ||
+      !gpu.name.starts_with(kDevice)) {
     return false;
   }
   return std::any_of(kTuned.begin(), kTuned.end(), [&](const auto& t) {
@@ -48,7 +56,9 @@ std::vector<MoeTile> sglang_tiles(const MoeImplementation& how, const TimingGpu&
   if (how.dtype == MoeDtype::fp8_block) return {{64, 128, 128}};
   const MoeTile by_rule = tokens <= s.local_experts() ? MoeTile{16, 32, 64} : MoeTile{64, 64, 32};
   if (!has_tuned_file(how, gpu, s)) return {by_rule};
-  return {by_rule, {16, 64, 128}, {16, 128, 64}, {64, 128, 64}, {128, 128, 64}, {128, 256, 64}};
+  // What the files hold is not read: the fastest of usual tiles stands for it.
+  return candidates(
+      {by_rule, {16, 64, 128}, {16, 128, 64}, {64, 128, 64}, {128, 128, 64}, {128, 256, 64}});
 }
 
 std::vector<MoeTile> vllm_tiles(const MoeImplementation& how, double tokens) {
@@ -99,22 +109,28 @@ std::vector<MoeTile> cutlass_tiles(MoeDtype dtype, bool hopper) {
     const bool narrow =
         dtype == MoeDtype::bf16 || dtype == MoeDtype::int4 || dtype == MoeDtype::mxfp4;
     const int depth = narrow ? 64 : 128;  // 128 bytes of activations
-    return {{16, 128, depth, 2},
-            {32, 128, depth, 2},
-            {64, 128, depth, 2},
-            {128, 128, depth, 1},
-            {128, 256, depth, 1}};
+    return candidates({{16, 128, depth, 2},
+                       {32, 128, depth, 2},
+                       {64, 128, depth, 2},
+                       {128, 128, depth, 1},
+                       {128, 256, depth, 1}});
   }
   switch (dtype) {
     case MoeDtype::nvfp4:
     case MoeDtype::mxfp4_mxfp8:
-      return {{128, 128, 128, 1}, {128, 128, 256, 1}, {128, 256, 128, 1}, {256, 128, 128, 1}};
+      return candidates(
+          {{128, 128, 128, 1}, {128, 128, 256, 1}, {128, 256, 128, 1}, {256, 128, 128, 1}});
     case MoeDtype::fp8:
     case MoeDtype::fp8_block:
-      return {{16, 128, 64, 4},  {16, 256, 128, 1}, {32, 128, 64, 3}, {64, 128, 64, 3},
-              {128, 128, 64, 2}, {128, 256, 64, 1}, {256, 128, 64, 1}};
+      return candidates({{16, 128, 64, 4},
+                         {16, 256, 128, 1},
+                         {32, 128, 64, 3},
+                         {64, 128, 64, 3},
+                         {128, 128, 64, 2},
+                         {128, 256, 64, 1},
+                         {256, 128, 64, 1}});
     default:
-      return {{16, 128, 64, 2}, {32, 128, 64, 2}, {64, 128, 64, 2}, {128, 128, 64, 1}};
+      return candidates({{16, 128, 64, 2}, {32, 128, 64, 2}, {64, 128, 64, 2}, {128, 128, 64, 1}});
   }
 }
 

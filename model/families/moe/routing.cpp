@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <string>
 #include <utility>
 
+#include "arch/error.hpp"
 #include "model/families/moe/expert_loads.hpp"
 #include "model/families/moe/token_runs.hpp"
 
@@ -62,6 +64,10 @@ void add(MoeRouting& sum, const MoeRouting& x, double weight) {
 
 double MoeRouting::tiles_of(int tile_rows) const {
   const auto at = std::find(kMoeTileRows.begin(), kMoeTileRows.end(), tile_rows);
+  if (at == kMoeTileRows.end()) {
+    throw DataError("expert layer: tiles of " + std::to_string(tile_rows) +
+                    " rows are not counted; counted are 8, 16, 32, 48, 64, 128 and 256");
+  }
   return tiles[static_cast<std::size_t>(at - kMoeTileRows.begin())];
 }
 
@@ -70,17 +76,18 @@ MoeRouting routing_of_loads(std::span<const std::int64_t> local_loads, double to
   r.tokens_seen = tokens_seen;
   std::array<std::int64_t, kMoeTileRows.size()> tiles{};
   // Unrolled at compile time, so that most divisions are shifts.
-  const auto count = [&tiles]<std::size_t... I>(std::uint32_t c, std::index_sequence<I...>) {
-    ((tiles[I] += (c + static_cast<std::uint32_t>(kMoeTileRows[I]) - 1) /
-                  static_cast<std::uint32_t>(kMoeTileRows[I])),
-     ...);
+  const auto count = [&tiles]<std::size_t... I>(std::uint64_t c, std::index_sequence<I...>) {
+    constexpr auto kHeight = [](std::size_t i) {
+      return static_cast<std::uint64_t>(kMoeTileRows[i]);
+    };
+    ((tiles[I] += static_cast<std::int64_t>((c + kHeight(I) - 1) / kHeight(I))), ...);
   };
   std::int64_t rows = 0, active = 0;
   for (const std::int64_t c : local_loads) {
     if (c <= 0) continue;
     ++active;
     rows += c;
-    count(static_cast<std::uint32_t>(c), std::make_index_sequence<kMoeTileRows.size()>());
+    count(static_cast<std::uint64_t>(c), std::make_index_sequence<kMoeTileRows.size()>());
   }
   r.active_experts = static_cast<double>(active);
   r.rows = static_cast<double>(rows);

@@ -55,7 +55,7 @@ struct MoeRouting {
   std::array<double, kMoeTileRows.size()> tiles{};  // sum over experts of ceil(rows / height)
   RemotePairs remote = RemotePairs::dropped;        // how pairs of other ranks were counted
 
-  double tiles_of(int tile_rows) const;  // tile_rows is one of kMoeTileRows
+  double tiles_of(int tile_rows) const;  // DataError unless one of kMoeTileRows
 };
 
 // From loads of the local experts that a user measured; `tokens_seen` as above.

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <string>
+
+#include "arch/error.hpp"
 
 namespace smtwin {
 namespace {
@@ -32,6 +35,16 @@ Layout layout_of(std::span<const std::int64_t> loads) {
     at += static_cast<std::int64_t>(key >> kExpertBits);
   }
   return l;
+}
+
+int size_of_groups(int experts, const GroupLimit& limit) {
+  if (limit.groups < 1 || experts % limit.groups != 0 || limit.kept < 1 ||
+      limit.kept > limit.groups) {
+    throw DataError("group-limited top-k: " + std::to_string(limit.kept) + " of " +
+                    std::to_string(limit.groups) + " groups of " + std::to_string(experts) +
+                    " experts; groups divide the experts, and 1 to all of them are kept");
+  }
+  return experts / limit.groups;
 }
 
 }  // namespace
@@ -104,12 +117,18 @@ std::int64_t tokens_covered(std::span<const std::int64_t> loads, std::size_t loc
 }
 
 GroupLimiter::GroupLimiter(int experts, const GroupLimit& limit)
-    : group_size_(experts / limit.groups),
+    : group_size_(size_of_groups(experts, limit)),
       kept_count_(limit.kept),
       hits_(static_cast<std::size_t>(limit.groups)),
       kept_(static_cast<std::size_t>(limit.groups)) {}
 
 void GroupLimiter::apply(std::span<int> chosen) {
+  if (chosen.size() >
+      static_cast<std::size_t>(kept_count_) * static_cast<std::size_t>(group_size_)) {
+    throw DataError("group-limited top-k: " + std::to_string(chosen.size()) +
+                    " experts a token from " + std::to_string(kept_count_) + " groups of " +
+                    std::to_string(group_size_) + "; a token chooses no more than they hold");
+  }
   const auto group_of = [this](int e) { return static_cast<std::size_t>(e / group_size_); };
   std::fill(hits_.begin(), hits_.end(), 0);
   for (const int e : chosen) hits_[group_of(e)] = std::min(hits_[group_of(e)] + 1, 2);

@@ -34,8 +34,10 @@ std::int64_t tokens_covered(std::span<const std::int64_t> loads, std::size_t loc
 // Group-limited top-k of tokens whose logits have two levels. Holds its scratch space.
 class GroupLimiter {
  public:
+  // DataError unless the groups divide the experts and 1 to all of them are kept.
   GroupLimiter(int experts, const GroupLimit& limit);
   // Replaces the experts of one token (distinct, any order) by those that it chooses instead.
+  // DataError when the kept groups have fewer.
   void apply(std::span<int> chosen);
 
  private:
