@@ -88,10 +88,10 @@ std::optional<FittedTime> FittedOps::gemm(const StepOp& op) const {
     const FamilyCalibration* family = profile_->find(id);
     if (family == nullptr) continue;
     const auto model_on = [&](const TimingGpu& gpu) {
-      return GemmTimeModel(
-          batched ? mla_bmm_implementation(id.framework, id.dtype, gpu)
-                  : gemm_implementation(id.framework, id.kernel_source, id.dtype, gpu),
-          gpu);
+      return GemmTimeModel(batched
+                               ? mla_bmm_implementation(id.framework, id.dtype, gpu)
+                               : gemm_implementation(id.framework, id.kernel_source, id.dtype, gpu),
+                           gpu);
     };
     const GemmTimeModel model = model_on(gpu_);
     GemmPoint point = model.cold_point(

@@ -174,18 +174,6 @@ FamilyIdentity identity_of(const char* table, F framework, const char* source, c
           .gemm_type = {}};
 }
 
-AttentionFramework attention_framework(F framework) {
-  switch (framework) {
-    case F::vllm:
-      return AttentionFramework::vllm;
-    case F::sglang:
-      return AttentionFramework::sglang;
-    case F::trtllm:
-      return AttentionFramework::trtllm;
-  }
-  return AttentionFramework::vllm;
-}
-
 }  // namespace
 
 std::vector<FamilyIdentity> gemm_kernels(F framework, Format weights, const TimingGpu& gpu) {
@@ -218,10 +206,9 @@ std::vector<AttentionKernel> attention_kernels(F framework, Format kv, std::int6
   for (const AttentionRow& row : kAttentions) {
     if (row.fp8_kv != fp8 || row.wide_heads != (head_dim > kUsualHeads)) continue;
     if (!runs_on(row.chip, gpu)) continue;
-    found.push_back(
-        {identity_of("generation_attention_perf", row.framework, row.kernel_source, "bfloat16",
-                     fp8 ? "fp8" : "bfloat16"),
-         {.library = row.library, .framework = attention_framework(row.framework), .fp8_kv = fp8}});
+    found.push_back({identity_of("generation_attention_perf", row.framework, row.kernel_source,
+                                 "bfloat16", fp8 ? "fp8" : "bfloat16"),
+                     {.library = row.library, .framework = row.framework, .fp8_kv = fp8}});
   }
   prefer(found, std::string(to_string(framework)));
   return found;

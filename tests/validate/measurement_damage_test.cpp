@@ -39,8 +39,8 @@ TEST_CASE("cells that cannot be meant are refused with file, line and column", "
   };
   const std::string integer = "t.csv:3: m: expected an integer from 1 to 2147483648, found ";
   CHECK(of_m("") == integer + "an empty cell");
-  for (const std::string cell : {"nan", "inf", "-inf", "-1", "0", "1.5", "2147483649", "0x10", "1 2",
-                                 "99999999999999999999", "1e400", "+-1", "m"}) {
+  for (const std::string cell : {"nan", "inf", "-inf", "-1", "0", "1.5", "2147483649", "0x10",
+                                 "1 2", "99999999999999999999", "1e400", "+-1", "m"}) {
     CHECK(of_m(cell) == integer + '"' + cell + '"');
   }
   CHECK(of_m(std::string("1\0", 2)) == integer + "\"1 \"");
@@ -93,8 +93,8 @@ TEST_CASE("a row of any length ends in one short complaint", "[unit]") {
   CHECK(wide.size() < 1000);
   CHECK(complaint(header + "fp8," + std::string(1 << 20, '\xFF') + ",1,1,1\n") == too_long);
   const std::string shown = complaint(header + "fp8," + std::string(9000, '\xFF') + ",1,1,1\n");
-  CHECK(shown == "t.csv:2: m: expected an integer from 1 to 2147483648, found \"" + std::string(60, '?') +
-                     "...\"");
+  CHECK(shown == "t.csv:2: m: expected an integer from 1 to 2147483648, found \"" +
+                     std::string(60, '?') + "...\"");
 }
 
 TEST_CASE("rows do not depend on where a chunk ends", "[unit]") {

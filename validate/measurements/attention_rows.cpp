@@ -16,15 +16,6 @@
 namespace smtwin {
 namespace {
 
-bool starts_with_any_case(std::string_view text, std::string_view lower) {
-  if (text.size() < lower.size()) return false;
-  for (std::size_t i = 0; i < lower.size(); ++i) {
-    const char c = text[i];
-    if ((c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c) != lower[i]) return false;
-  }
-  return true;
-}
-
 [[noreturn]] void refuse(const MeasurementRow& row, std::string_view column, std::string_view found,
                          const std::string& known) {
   throw DataError("generation_attention_perf line " + std::to_string(row.line) + ": " +
@@ -58,15 +49,9 @@ AttentionLibrary library_of(const MeasurementRow& row) {
 AttentionFamily family_of(const MeasurementRow& row) {
   AttentionFamily f;
   f.library = library_of(row);
-  if (starts_with_any_case(row.framework, "vllm")) {
-    f.framework = AttentionFramework::vllm;
-  } else if (starts_with_any_case(row.framework, "sglang")) {
-    f.framework = AttentionFramework::sglang;
-  } else if (starts_with_any_case(row.framework, "trtllm")) {
-    f.framework = AttentionFramework::trtllm;
-  } else {
-    refuse(row, "framework", row.framework, "VLLM, SGLang, TRTLLM");
-  }
+  const auto framework = serving_framework_from(row.framework);
+  if (!framework) refuse(row, "framework", row.framework, "VLLM, SGLang, TRTLLM");
+  f.framework = *framework;
   f.fp8_kv = row.kv_dtype == "fp8";
   if (!f.fp8_kv && row.kv_dtype != "bfloat16") {
     refuse(row, "kv_cache_dtype", row.kv_dtype, "bfloat16, fp8");

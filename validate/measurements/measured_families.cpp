@@ -89,7 +89,8 @@ void index_shapes(FamilyRows& family) {
   std::map<ShapeKey, std::uint32_t> known;
   for (const MeasurementRow* row : family.rows) {
     const auto next = static_cast<std::uint32_t>(known.size());
-    family.measured.shape.push_back(known.emplace(ShapeKey{shape_columns(*row), row->model}, next).first->second);
+    family.measured.shape.push_back(
+        known.emplace(ShapeKey{shape_columns(*row), row->model}, next).first->second);
     family.measured.measured_s.push_back(row->latency_s);
   }
   family.shapes = known.size();

@@ -84,8 +84,9 @@ class RowReader {
     const auto value = parse_integer(cell);
     if (!value || static_cast<double>(*value) < minimum ||
         static_cast<double>(*value) > kLargestCount) {
-      refuse_cell(file_, bound.cell, cell,
-                  "an integer from " + std::to_string(static_cast<int>(minimum)) + " to 2147483648");
+      refuse_cell(
+          file_, bound.cell, cell,
+          "an integer from " + std::to_string(static_cast<int>(minimum)) + " to 2147483648");
     }
     return static_cast<double>(*value);
   }

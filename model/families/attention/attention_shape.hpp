@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "model/timing/serving_framework.hpp"
+
 namespace smtwin {
 
 enum class AttentionLibrary : std::uint8_t {
@@ -17,7 +19,7 @@ enum class AttentionLibrary : std::uint8_t {
 };
 
 // Who calls the library: vLLM and SGLang pass other page sizes, split bounds and workspaces.
-enum class AttentionFramework : std::uint8_t { vllm, sglang, trtllm };
+using AttentionFramework = ServingFramework;
 
 struct AttentionFamily {
   AttentionLibrary library = AttentionLibrary::flash_attention2;

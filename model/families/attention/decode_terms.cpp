@@ -21,8 +21,6 @@ constexpr double kWarm = 1.0, kCold = 1.12;
 constexpr double kRampShare = 0.1, kHopperRampShare = 0.3;
 constexpr double kRampLimit_s = 4e-6;
 
-constexpr double kNoRate = 1e18;  // bytes at this rate take no time
-
 }  // namespace
 
 AttentionConstant AttentionConstants::add(ConstantSpec spec) {
@@ -61,17 +59,6 @@ ConstantSpec factor_spec(std::string name, std::string meaning, double prior, do
           .low = prior / 30,
           .high = prior * 8,
           .off = off};
-}
-
-ConstantSpec dram_rate_spec(const TimingGpu& gpu) {
-  return {.name = "dram_rate",
-          .unit = "B/s",
-          .meaning = "DRAM read rate of a full grid",
-          .prior = gpu.dram_read_bytes_per_s,
-          .log_sigma = 0.05,
-          .low = 0.7 * gpu.dram_bytes_per_s,
-          .high = 1.05 * gpu.dram_bytes_per_s,
-          .of_gpu = true};
 }
 
 double typical_l2_rate(const TimingGpu& gpu) {

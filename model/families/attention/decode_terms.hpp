@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "model/families/attention/attention_shape.hpp"
+#include "model/timing/constant_specs.hpp"
 #include "model/timing/time_problem.hpp"
 #include "model/timing/timing_gpu.hpp"
 
@@ -47,8 +48,6 @@ ConstantSpec rate_spec(std::string name, std::string meaning, double prior_bytes
 // `off`: the value without the effect.
 ConstantSpec factor_spec(std::string name, std::string meaning, double prior, double off);
 
-// Constants that several libraries have, with the same prior everywhere.
-ConstantSpec dram_rate_spec(const TimingGpu& gpu);
 ConstantSpec l2_rate_spec(const TimingGpu& gpu);
 ConstantSpec fixed_time_spec(double prior_s);
 ConstantSpec activation_rate_spec(const TimingGpu& gpu);
