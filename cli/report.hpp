@@ -56,6 +56,11 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
+// A table whose rows have names too long for a column: the name on a line of its own, the cells of
+// `table`, one row a name, below it.
+void print_named_rows(std::ostream& out, const std::vector<std::string>& names,
+                      const TextTable& table);
+
 // "label      text text text", continued under the text where it exceeds 100 columns.
 void print_wrapped(std::ostream& out, const std::string& label, const std::string& text,
                    std::size_t label_width = 16);

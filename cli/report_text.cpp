@@ -157,4 +157,17 @@ void print_overrides(std::ostream& out, const std::vector<AppliedOverride>& over
   }
 }
 
+void print_named_rows(std::ostream& out, const std::vector<std::string>& names,
+                      const TextTable& table) {
+  std::stringstream rows;
+  table.print(rows);
+  std::string line;
+  std::getline(rows, line);
+  out << "    " << line << '\n';
+  for (const std::string& name : names) {
+    std::getline(rows, line);
+    out << name << "\n    " << line << '\n';
+  }
+}
+
 }  // namespace smtwin

@@ -25,22 +25,23 @@ std::string constant_text(const FittedConstant& c) {
          (c.at_bound ? " AT BOUND" : "");
 }
 
+// Each family refitted without one of its effects after the other.
 void print_ablations(std::ostream& out, const std::vector<Ablation>& ablations) {
-  TextTable table({{"family", Align::left},
-                   {"without", Align::left},
-                   {"median"},
-                   {"p90"},
-                   {"costs, median"},
-                   {"costs, p90"}});
-  const Ablation* full = nullptr;
-  for (const Ablation& a : ablations) {
-    if (a.constant.empty()) full = &a;
-    table.add_row({a.constant.empty() ? a.family : "", a.constant.empty() ? "nothing" : a.constant,
-                   format_percent(a.median_error), format_percent(a.p90_error),
-                   a.constant.empty() ? "" : signed_percent(a.median_error - full->median_error),
-                   a.constant.empty() ? "" : signed_percent(a.p90_error - full->p90_error)});
+  for (std::size_t i = 0; i < ablations.size();) {
+    const Ablation& full = ablations[i];  // nothing taken out
+    out << full.family << '\n';
+    TextTable table(
+        {{"without", Align::left}, {"median"}, {"p90"}, {"costs, median"}, {"costs, p90"}});
+    table.add_row({"nothing", format_percent(full.median_error), format_percent(full.p90_error)});
+    for (++i; i < ablations.size() && !ablations[i].constant.empty(); ++i) {
+      const Ablation& a = ablations[i];
+      table.add_row({a.constant, format_percent(a.median_error), format_percent(a.p90_error),
+                     signed_percent(a.median_error - full.median_error),
+                     signed_percent(a.p90_error - full.p90_error)});
+    }
+    table.print(out);
+    out << '\n';
   }
-  table.print(out);
 }
 
 }  // namespace
@@ -66,8 +67,8 @@ void print_calibration(std::ostream& out, const CalibrateAnswer& a) {
     print_wrapped(out, "of the GPU", constant_text(c) + ": " + c.meaning);
   }
   out << '\n';
-  TextTable table({{"family", Align::left},
-                   {"rows"},
+  std::vector<std::string> names;
+  TextTable table({{"rows"},
                    {"shapes"},
                    {"constants"},
                    {"median"},
@@ -77,13 +78,14 @@ void print_calibration(std::ostream& out, const CalibrateAnswer& a) {
                    {"in 90 %"}});
   for (const FamilyCalibration& f : p.families) {
     const UnseenShapes& u = f.unseen;
-    table.add_row({f.identity.key(), format_count(u.rows), format_count(u.shapes),
-                   std::to_string(f.constants.size()), format_percent(u.median_error),
-                   format_percent(u.p90_error), signed_percent(u.bias),
+    names.push_back(f.identity.key());
+    table.add_row({format_count(u.rows), format_count(u.shapes), std::to_string(f.constants.size()),
+                   format_percent(u.median_error), format_percent(u.p90_error),
+                   signed_percent(u.bias),
                    u.spearman == u.spearman ? format_number(u.spearman, 3) : "-",
                    format_percent(u.interval_coverage)});
   }
-  table.print(out);
+  print_named_rows(out, names, table);
   out << '\n';
   for (const FamilyCalibration& f : p.families) {
     std::vector<std::string> words;

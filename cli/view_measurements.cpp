@@ -15,23 +15,37 @@ std::string signed_percent(double fraction) {
 
 std::string three_digits(double x) { return x == x ? format_number(x, 3) : "-"; }
 
-void print_groups(std::ostream& out, const std::string& title,
-                  const std::vector<GroupScore>& groups) {
-  TextTable table({{title, Align::left},
-                   {"rows"},
-                   {"median"},
-                   {"mean"},
-                   {"p90"},
-                   {"bias"},
-                   {"Spearman"},
-                   {"in 90 %"}});
-  for (const GroupScore& g : groups) {
-    table.add_row({g.name, format_count(static_cast<std::int64_t>(g.errors.rows)),
-                   format_percent(g.errors.median_error), format_percent(g.errors.mean_error),
-                   format_percent(g.errors.p90_error), signed_percent(g.errors.bias),
-                   three_digits(g.errors.spearman),
-                   g.with_interval ? format_percent(g.interval_coverage) : "-"});
+TextTable figures_table(const std::vector<Column>& first) {
+  std::vector<Column> columns = first;
+  for (const char* title : {"rows", "median", "mean", "p90", "bias", "Spearman", "in 90 %"}) {
+    columns.push_back({title});
   }
+  return TextTable(std::move(columns));
+}
+
+void add_figures(TextTable& table, std::vector<std::string> cells, const GroupScore& g) {
+  cells.insert(cells.end(),
+               {format_count(static_cast<std::int64_t>(g.errors.rows)),
+                format_percent(g.errors.median_error), format_percent(g.errors.mean_error),
+                format_percent(g.errors.p90_error), signed_percent(g.errors.bias),
+                three_digits(g.errors.spearman),
+                g.with_interval ? format_percent(g.interval_coverage) : "-"});
+  table.add_row(std::move(cells));
+}
+
+void print_families(std::ostream& out, const std::vector<GroupScore>& groups) {
+  TextTable table = figures_table({});
+  std::vector<std::string> names;
+  for (const GroupScore& g : groups) {
+    names.push_back(g.name);
+    add_figures(table, {}, g);
+  }
+  print_named_rows(out, names, table);
+}
+
+void print_regimes(std::ostream& out, const std::vector<GroupScore>& groups) {
+  TextTable table = figures_table({{"regime", Align::left}});
+  for (const GroupScore& g : groups) add_figures(table, {g.name}, g);
   table.print(out);
 }
 
@@ -59,9 +73,9 @@ void print_measurements(std::ostream& out, const MeasurementsAnswer& a) {
                     format_count(static_cast<std::int64_t>(a.score.rows.size())) + " predicted");
   for (const std::string& profile : a.profiles) print_wrapped(out, "profile", profile);
   out << '\n';
-  print_groups(out, "family", a.score.families);
+  print_families(out, a.score.families);
   out << '\n';
-  print_groups(out, "regime", a.score.regimes);
+  print_regimes(out, a.score.regimes);
   for (const MeasurementScore::NotModelled& n : a.score.not_modelled) {
     print_wrapped(
         out, "not modelled",

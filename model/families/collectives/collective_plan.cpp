@@ -23,6 +23,8 @@ constexpr double kUnregisteredBytes = 6 * kMiB;
 constexpr double kRotatedBuffers = 3;
 // Every byte of a message that leaves the L2 is written, read, cleared and evicted once.
 constexpr double kSpillTraffic = 4;
+// Of the L2 that the buffers can fill; set on TensorRT-LLM's NVLink rows (H200), the only ones
+// where they outgrow it.
 constexpr double kUsableL2Share = 0.7;
 
 // Share of a working set that the L2 no longer holds.

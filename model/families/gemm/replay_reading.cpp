@@ -8,8 +8,8 @@
 namespace smtwin {
 namespace {
 
-constexpr double kJitter_s = 0.35e-6;
-constexpr int kTicksEachSide = 2;  // beyond them the normal distribution is 0 or 1
+constexpr double kJitter_s = 0.35e-6;  // of the start against the clock, set on SM120 rows
+constexpr int kTicksEachSide = 2;      // beyond them the normal distribution is 0 or 1
 
 double normal_cdf(double x) { return 0.5 * std::erfc(-x * 0.70710678118654752440); }
 
