@@ -86,7 +86,7 @@ TEST_CASE("FlashAttention 3: tiles in rounds, heads packed into 64 rows", "[unit
   const auto& kernel = std::get<FlashAttention3>(model.kernel());
   AttentionShape many = shape;
   many.batch = 600;
-  CHECK_FALSE(kernel.work(many).split_instance);
+  CHECK_FALSE(kernel.work(many).exits);
   CHECK(kernel.overhead_s(kernel.work(many), v) == Approx(8e-6 + 600 * 5e-9));
   // A window of 128 over 256 tokens needs its left block as well.
   AttentionShape window = shape;
@@ -128,6 +128,38 @@ TEST_CASE("FlashAttention 3 in FP8 pays whole blocks, wide heads more a byte", "
   s.head_dim = 256;
   w = kernel.work(s);
   CHECK(kernel.tile_s(w, 2, w.further_bytes, v) == Approx(6e-6 + 2 * 65536 / 24576e6));
+  // D = 192: 2^log2(1.5) = 1.5 times the time a byte: blocks of 96 * 384 B.
+  s.head_dim = 192;
+  w = kernel.work(s);
+  CHECK(kernel.tile_s(w, 2, 36864, v) == Approx(4.5e-6 + 1.5 * 36864 / 24576e6));
+}
+
+TEST_CASE("FlashAttention 3 in SGLang casts to FP8, leaves sequences of open windows", "[unit]") {
+  const AttentionTimeModel model(attention_hopper_chip(),
+                                 {.library = AttentionLibrary::flash_attention3,
+                                  .framework = AttentionFramework::sglang,
+                                  .fp8_kv = true});
+  const std::vector<double> v = values_of(model, {{"dram_rate", 1e12},
+                                                  {"fixed_time", 9e-6},
+                                                  {"first_block", 3e-6},
+                                                  {"dim_power", 1},
+                                                  {"scan_sequence", 10e-9},
+                                                  {"split_sequence", 15e-9},
+                                                  {"combine", 2e-6},
+                                                  {"cta_rate", 24576e6},
+                                                  {"rate_power", 1},
+                                                  {"two_groups", 1.2},
+                                                  {"mixed_dims", 7e-6}});
+  const auto& kernel = std::get<FlashAttention3>(model.kernel());
+  // 600 sequences of (8 + 2 * 2) heads * 128 * 3 B = 4608 B: 2.7648 MB, 2.7648 us.
+  AttentionShape s{.batch = 600, .q_heads = 8, .kv_heads = 2, .kv_tokens = 128};
+  const double open = 9e-6 + 600 * 10e-9 + 2.7648e-6;
+  CHECK(kernel.overhead_s(kernel.work(s), v) == Approx(open));
+  // A window that masks nothing: 512 of the 600 sequences pay 15 ns.
+  s.window = 128;
+  CHECK(kernel.overhead_s(kernel.work(s), v) == Approx(open + 512 * 15e-9));
+  s.kv_tokens = 4096;
+  CHECK(kernel.overhead_s(kernel.work(s), v) == Approx(open));
 }
 
 TEST_CASE("FlashInfer merges chunks, and in graphs of vLLM single ones too", "[unit]") {

@@ -28,13 +28,14 @@ double seconds(const Dsv4TimeModel& model, const Dsv4Shape& shape, const std::ve
 
 TEST_CASE("CSA reads the window and the top-k, and indexes all entries", "[unit]") {
   // Flash, 8192 tokens: C = 2048 entries, 512 + 128 are read: 10 blocks of 64. 20 sequences of 64
-  // heads on 10 SMs: 2 tiles an SM, 20 blocks of 1 us. Index: 20 * 2048 * 1 ns = 40.96 us.
-  // C - 512 = 1536 > 512: the whole selection, 2 rounds of 7 us.
+  // heads on 10 SMs: payload ceil(20*15/10) + 5 = 35 holds 2 whole ones, 20 blocks of 1 us. Index:
+  // 20 * 2048 * 1 ns = 40.96 us. C - 512 = 1536 > 512: the whole selection, 2 rounds of 7 us.
   const Dsv4TimeModel model(chip(9, 10), ServingFramework::sglang, true, ProjectionType::bf16);
   const Dsv4Shape s{.batch = 20, .heads = 64, .kv_tokens = 8192, .dims = dsv4_flash_dims()};
   const auto w = model.work(s);
-  CHECK(w.blocks == 10);
-  CHECK(w.tiles_per_sm == 2);
+  CHECK(w.rounds.pieces == 2);
+  CHECK(w.rounds.blocks == 20);
+  CHECK(w.partial_bytes == 0);
   CHECK(w.selections == 2);
   const auto v = mla_values(model.constants(),
                             {{"block_time", 1e-6}, {"index_time", 1e-9}, {"select_time", 7e-6}});
@@ -68,18 +69,73 @@ TEST_CASE("only SGLang's selection kernel ends at 32768 compressed entries", "[u
   CHECK(selections(ServingFramework::vllm, 4194304) == 2);
 }
 
-TEST_CASE("HCA reads every compressed entry, split over idle SMs", "[unit]") {
-  // 65536 tokens: C = 512, + 128: 10 blocks. 2 sequences of 128 heads = 4 tiles on 10 SMs: 2.5
-  // splits, the busiest has 4 blocks: 3 + 4 * 2 = 11 us.
+TEST_CASE("HCA reads every compressed entry, cut by FlashMLA's scheduler", "[unit]") {
+  // 65536 tokens: C = 512: 2 + 8 = 10 blocks. 2 sequences of 128 heads: 5 parts of 2 SMs, payload
+  // ceil(2*15/5) + 5 = 11: cuts of 6 and 4 blocks. 6 * 2 us and 2 splits * 1 us = 14 us.
+  // Partial results: 2 sequences * 2 splits * 128 heads * 512 values * 4 B.
   const Dsv4TimeModel model(chip(9, 10), ServingFramework::vllm, false, ProjectionType::bf16);
   const Dsv4Shape s{.batch = 2, .heads = 128, .kv_tokens = 65536, .dims = dsv4_pro_dims()};
-  CHECK(model.work(s).blocks == 10);
-  CHECK(model.work(s).split_blocks == 4);
-  const auto v = mla_values(model.constants(), {{"start_time", 3e-6}, {"block_time", 2e-6}});
+  CHECK(model.work(s).rounds.blocks == 6);
+  CHECK(model.work(s).rounds.splits == 2);
+  CHECK(model.work(s).partial_bytes == 1048576);
+  const auto v = mla_values(model.constants(), {{"split_time", 1e-6}, {"block_time", 2e-6}});
   const auto free = mla_values(model.constants(), {});
   CHECK(seconds(model, s, v, CacheState::benchmark) -
             seconds(model, s, free, CacheState::benchmark) ==
-        Approx(11e-6));
+        Approx(14e-6));
+}
+
+TEST_CASE("HCA's blocks: the window's and the compressed entries' apart", "[unit]") {
+  // One sequence on one SM is never cut. 63 tokens: 1 block of the window. 64: the next is begun.
+  // 128: C = 1 takes a block of its own. 8192: C = 64 fills it. 8320: C = 65.
+  const Dsv4TimeModel model(chip(9, 1), ServingFramework::sglang, false, ProjectionType::bf16);
+  const auto blocks = [&](double tokens) {
+    return model.work({.batch = 1, .heads = 8, .kv_tokens = tokens}).rounds.blocks;
+  };
+  CHECK(blocks(63) == 1);
+  CHECK(blocks(64) == 2);
+  CHECK(blocks(127) == 2);
+  CHECK(blocks(128) == 3);
+  CHECK(blocks(8192) == 3);
+  CHECK(blocks(8320) == 4);
+}
+
+TEST_CASE("one output group gathers nothing, a single sequence half", "[unit]") {
+  // 8 heads a group: 8 heads are one group, 16 are two.
+  const Dsv4TimeModel model(chip(9, 132), ServingFramework::vllm, false, ProjectionType::bf16);
+  const auto v = mla_values(model.constants(), {{"group_time", 6e-6}});
+  const auto free = mla_values(model.constants(), {});
+  const auto gather_s = [&](double batch, double heads) {
+    const Dsv4Shape s{.batch = batch, .heads = heads, .kv_tokens = 1};
+    return seconds(model, s, v, CacheState::benchmark) -
+           seconds(model, s, free, CacheState::benchmark);
+  };
+  CHECK(gather_s(4, 8) == Approx(0).margin(1e-12));
+  CHECK(gather_s(1, 16) == Approx(3e-6));
+  CHECK(gather_s(4, 16) == Approx(6e-6));
+}
+
+TEST_CASE("a step along K costs with the height of SGLang's FP8 tiles", "[unit]") {
+  // Flash, 8 heads: K = 4096, 1024, 1024, 1024 and 4096 are 88 steps of 128. 1 us each at 128 rows
+  // and above as long as SMs are free, half of it up to 64 rows. BF16 and vLLM have no such cost.
+  TimingGpu gpu = chip(9, 1e6);
+  gpu.fp8_flops_per_s = gpu.bf16_flops_per_s = 1e30;
+  const Dsv4TimeModel model(gpu, ServingFramework::sglang, false, ProjectionType::fp8_block);
+  const auto v = mla_values(model.constants(), {{"k_step_time", 1e-6}});
+  const auto free = mla_values(model.constants(), {});
+  const auto walk_s = [&](double rows) {
+    const Dsv4Shape s{.batch = rows, .heads = 8, .kv_tokens = 1};
+    return seconds(model, s, v, CacheState::benchmark) -
+           seconds(model, s, free, CacheState::benchmark);
+  };
+  CHECK(walk_s(1) == Approx(44e-6));
+  CHECK(walk_s(64) == Approx(44e-6));
+  CHECK(walk_s(65) == Approx(88e-6));
+  CHECK(walk_s(512) == Approx(88e-6));
+  const Dsv4TimeModel vllm(gpu, ServingFramework::vllm, false, ProjectionType::fp8_block);
+  for (const ConstantSpec& c : vllm.constants()) {
+    CHECK(c.name != "k_step_time");
+  }
 }
 
 TEST_CASE("the fallback's HCA runs 64 CTAs a sequence in whole rounds", "[unit]") {

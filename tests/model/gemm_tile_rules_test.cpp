@@ -77,7 +77,9 @@ TEST_CASE("vLLM's FP8 ladder on Hopper depends on all three sizes", "[unit]") {
 TEST_CASE("SGLang's FP8 tiles", "[unit]") {
   CHECK(at(sglang_fp8_tile_sm90, 16, 512, 4096) == "16x64x256");
   CHECK(at(sglang_fp8_tile_sm90, 17, 512, 4096) == "64x64x256");
-  CHECK(at(sglang_fp8_tile_sm90, 128, 512, 4096) == "64x128x128 cluster 2x1");
+  CHECK(at(sglang_fp8_tile_sm90, 65, 1280, 4096) == "64x64x128");
+  CHECK(at(sglang_fp8_tile_sm90, 128, 512, 4096) == "64x64x128");
+  CHECK(at(sglang_fp8_tile_sm90, 128, 1281, 4096) == "64x128x128 cluster 2x1");
   CHECK(at(sglang_fp8_tile_sm90, 129, 512, 4096) == "128x128x128 cluster 2x1");
   CHECK(at(sglang_fp8_tile_sm120, 1, 512, 4096) == "128x128x128");
 }

@@ -85,6 +85,21 @@ TEST_CASE("dependent steps, tiles and padded rows", "[unit]") {
   CHECK(cold_s(model, shape, c) == Approx(5.6e-6 * 1.05));
 }
 
+TEST_CASE("a persistent kernel changes tiles while it multiplies", "[unit]") {
+  GemmImplementation g = plain();
+  g.overlaps_tile_change = true;
+  g.overlap_norm = 2;
+  const GemmTimeModel model(g, test::gemm_chip());
+  const GemmShape shape{.m = 100, .n = 2560, .k = 640};  // 20 CTAs: 2 rounds of 10 steps
+  GemmConstants c = free_of_cost();
+  c.tile_s = 3e-6;  // one change between two rounds and the last epilogue
+  CHECK(cold_s(model, shape, c) == Approx(6e-6));
+  c.step_s = 4e-7;  // 20 steps of half of it, 4 us: |4, 3| + 3
+  CHECK(cold_s(model, shape, c) == Approx(8e-6));
+  // One round has nothing to change: 2 us of steps and the epilogue.
+  CHECK(cold_s(model, {.m = 100, .n = 1280, .k = 640}, c) == Approx(5e-6));
+}
+
 TEST_CASE("a busy GPU answers a K step later", "[unit]") {
   GemmImplementation g = plain();
   g.loaded_step_latency = true;

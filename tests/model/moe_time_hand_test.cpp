@@ -135,6 +135,32 @@ TEST_CASE("SGLang sums nothing when a token has one expert", "[unit]") {
   CHECK(model.prepare(shape, even_routing(4, 32)).row_bytes == 1572864);
 }
 
+TEST_CASE("top-k of more than 8 experts takes a CTA a token", "[unit]") {
+  // 640 tokens on 100 SMs: 6.4 tokens an SM, one after the other, 5 us each: 32 us.
+  const MoeTimeModel model(plain_chip(),
+                           {MoeFramework::sglang, MoeKernel::flashinfer, MoeDtype::nvfp4});
+  MoeShape shape{.tokens = 640, .topk = 16, .experts = 32, .hidden = 1024, .inter = 512};
+  const MoeRouting routing = even_routing(32, 320);
+  const auto extra_s = [&] {
+    return cold_s(model, shape, routing, values_of(model, {{"slow_topk_row_time", 5e-6}})) -
+           cold_s(model, shape, routing, values_of(model, {{"slow_topk_row_time", 0}}));
+  };
+  CHECK(extra_s() == Approx(32e-6));
+  shape.topk = 8;  // the fused kernel
+  CHECK(extra_s() == 0);
+}
+
+TEST_CASE("SGLang's Triton path sorts 1024 pairs and more on the whole grid", "[unit]") {
+  const MoeTimeModel model(plain_chip(),
+                           {MoeFramework::sglang, MoeKernel::triton_sglang, MoeDtype::bf16});
+  MoeShape shape{.tokens = 511, .topk = 2, .experts = 4, .hidden = 1024, .inter = 512};
+  CHECK(model.prepare(shape, even_routing(4, 256)).sort_share == 0);
+  CHECK(model.prepare(shape, even_routing(4, 256)).align_passes > 0);
+  shape.tokens = 512;  // 1024 pairs
+  CHECK(model.prepare(shape, even_routing(4, 256)).sort_share == 1);
+  CHECK(model.prepare(shape, even_routing(4, 256)).align_passes == 0);
+}
+
 TEST_CASE("empty rows of Hopper's default tactic cost extra", "[unit]") {
   // FP8 tile 128 x 16 x 128. One expert, N = 2 x 512 / 16 = 64 CTAs on 100 SMs, K 1024. With 32
   // rows 96 of 128 are empty: 96 x 1024 B a CTA. At 1 GB/s and factor 1 that is 98.304 us more

@@ -22,6 +22,10 @@ constexpr double kMaxPreparedBatch = 992;
 // SGLang runs a window of 8192 as chunked attention: at most that many tokens. The windowed
 // instance runs, and masks nothing (inferred from rows).
 constexpr double kSglangChunk = 8192;
+// Windows of SGLang that mask nothing cost as much per sequence as vLLM's splits do, up to so many
+// sequences (inferred from rows).
+constexpr double kSglangExitingBatch = 512;
+constexpr double kCastBytes = 3;  // of an element: BF16 read, FP8 written
 constexpr double kSglangMixedDim = 192, kSglangMixedValueDim = 128;
 
 AttentionShape as_called(AttentionShape s, const AttentionFamily& f) {
@@ -60,6 +64,9 @@ FlashAttention3::FlashAttention3(const TimingGpu& gpu, AttentionFamily family)
   scan_ = table_.add(time_spec(
       "scan_sequence", "per sequence: every CTA walks the list of sequences for its tiles", 9e-9));
   combine_ = table_.add(time_spec("combine", "combining, where any sequence is split", 1.2e-6));
+  split_sequence_ = table_.add(
+      time_spec("split_sequence",
+                "per sequence where splits are allowed: early exits of the combine kernel", 13e-9));
   two_groups_.fixed = 1;
   wide_.fixed = 1;
   if (family.fp8_kv) {
@@ -68,11 +75,6 @@ FlashAttention3::FlashAttention3(const TimingGpu& gpu, AttentionFamily family)
   } else {
     rate_.fixed = HUGE_VAL;
     block_ = table_.add(time_spec("block_time", "each further KV block, at D = 128", 0.8e-6));
-  }
-  if (family.vllm()) {
-    split_sequence_ = table_.add(time_spec(
-        "split_sequence",
-        "per sequence where splits are allowed: early exits of the combine kernel", 13e-9));
   }
   if (family.sglang()) {
     two_groups_ =
@@ -89,9 +91,8 @@ FlashAttention3::FlashAttention3(const TimingGpu& gpu, AttentionFamily family)
                   "V transposed for the first tile of an SM, D = 128; later ones hide it", 2e-6));
     rate_power_ = table_.add(
         factor_spec("rate_power", "power of D/128 that cta_rate grows with up to D = 128", 0.4, 0));
-    wide_ = table_.add(
-        factor_spec("wide_accumulate",
-                    "byte cost above D = 128: two-level accumulation of FP8 products", 1.9, 1));
+    wide_ = table_.add(factor_spec(
+        "wide_accumulate", "byte cost at D = 256: two-level accumulation of FP8 products", 1.9, 1));
     edge_ =
         table_.add(time_spec("window_edge", "extra masked pass at a window's left edge", 2.4e-6));
     narrow_edge_ = edge_;
@@ -119,6 +120,12 @@ double FlashAttention3::split_bound(const AttentionShape& s, const Tile& t) cons
   const double tokens = s.window > 0 ? std::min(s.kv_tokens, s.window + t.query_rows) : s.kv_tokens;
   return fa3_split_bound(s.kv_heads * ceil_ratio(s.group(), t.query_rows),
                          ceil_ratio(tokens, t.block_tokens), gpu_.sm_count);
+}
+
+bool FlashAttention3::exits(const AttentionShape& s, double bound) const {
+  // The unsplit instance launches no combine kernel.
+  if (family_.vllm()) return bound > 1;
+  return s.window > 0 && s.window != kSglangChunk && s.kv_tokens <= s.window;
 }
 
 double FlashAttention3::token_bytes(const AttentionShape& s) const {
@@ -158,7 +165,6 @@ FlashAttention3::Work FlashAttention3::work(const AttentionShape& shape) const {
   w.units = s.kv_heads * ceil_ratio(s.group(), t.query_rows);
   const double blocks = ceil_ratio(s.kv_tokens, t.block_tokens);
   const double bound = split_bound(s, t);
-  w.split_instance = bound > 1;
   // The cut ignores the window: every split gets its share of the visible blocks.
   w.splits = fa3_splits(bound, blocks, s.batch * w.units * blocks, gpu_.sm_count);
   // One token more than the window is looked at: a context of two windows starts a block early.
@@ -171,7 +177,11 @@ FlashAttention3::Work FlashAttention3::work(const AttentionShape& shape) const {
   if (w.splits > 1) w.partial_bytes = w.splits * split_bytes(s);
   w.window_edge = s.window > 0 && s.kv_tokens > s.window;
   w.narrow = s.head_dim == 64;
-  w.wide = s.head_dim > kReferenceDim;
+  w.wide_doublings = std::max(0.0, std::log2(s.head_dim / kReferenceDim));
+  w.exits = exits(s, bound);
+  if (family_.sglang() && family_.fp8_kv) {
+    w.cast_bytes = s.batch * (s.q_heads + 2 * s.kv_heads) * s.head_dim * kCastBytes;
+  }
   w.two_warp_groups = t.two_warp_groups;
   w.mixed_dims = family_.sglang() && s.head_dim == kSglangMixedDim;
   const double bytes =
@@ -181,11 +191,11 @@ FlashAttention3::Work FlashAttention3::work(const AttentionShape& shape) const {
 }
 
 double FlashAttention3::overhead_s(const Work& w, std::span<const double> v) const {
-  // The unsplit instance launches no combine kernel.
-  const double sequence = scan_(v) + (w.split_instance ? split_sequence_(v) : 0);
-  return fixed_(v) + w.batch * sequence +
+  const double most = family_.sglang() ? kSglangExitingBatch : HUGE_VAL;
+  return fixed_(v) + w.batch * scan_(v) +
+         (w.exits ? std::min(w.batch, most) * split_sequence_(v) : 0) +
          (w.splits > 1 ? combine_(v) * (1 + w.splits / kCombineSplits) : 0) +
-         w.partial_bytes / dram_(v) + (w.mixed_dims ? mixed_(v) : 0) +
+         (w.partial_bytes + w.cast_bytes) / dram_(v) + (w.mixed_dims ? mixed_(v) : 0) +
          first_tile_(v) * std::exp(w.log_dim * dim_power_(v));
 }
 
@@ -197,7 +207,8 @@ double FlashAttention3::tile_s(const Work& w, double blocks, double further_byte
   if (w.window_edge) tile += w.narrow ? narrow_edge_(v) : edge_(v);
   const double log_dim = family_.vllm() ? std::min(w.log_dim, 0.0) : w.log_dim;
   const double rate = rate_(v) * std::exp(log_dim * rate_power_(v));
-  return tile + further_bytes / rate * (w.wide ? wide_(v) : 1);
+  const double wide = w.wide_doublings > 0 ? std::pow(wide_(v), w.wide_doublings) : 1;
+  return tile + further_bytes / rate * wide;
 }
 
 DecodeTime FlashAttention3::time(const Work& w, std::span<const double> v, CacheState cache) const {

@@ -2,14 +2,16 @@
 // FlashAttention 3 decode (vLLM and SGLang on Hopper). A persistent kernel of one CTA per SM walks
 // tiles = (sequence, KV head, split) in R = ceil(tiles/SMs) rounds:
 //   tile = (first_block + (blocks-1) * block_time) * d^dim_power * [two warp groups: two_groups]
-//          + bytes of further blocks / (cta_rate * d^rate_power) * [D > 128: wide_accumulate]
+//          + bytes of further blocks / (cta_rate * d^rate_power)
+//            * [D > 128: wide_accumulate^log2(d)]
 //          + window edge
 //   T    = fixed_time + [memory and R * tile] + B * scan_sequence
-//          + [split instance, vLLM] * B * split_sequence + [S > 1] * combine * (1 + S/24)
-//          + partial bytes / DRAM rate + [FP8, vLLM] * first_tile * d^dim_power + [192/128]
-//          mixed_dims
+//          + exiting sequences * split_sequence + [S > 1] * combine * (1 + S/24)
+//          + [FP8, vLLM] * first_tile * d^dim_power + (partial bytes + cast bytes) / DRAM rate
+//          + [192/128] mixed_dims
 // d = D / 128 (for cta_rate in vLLM at most 1). BF16 pays per block, FP8 per byte of whole blocks
-// (it transposes V in the kernel, in the open for the first tile of an SM). Rules were read in
+// (it transposes V in the kernel, in the open for the first tile of an SM). Exiting: B in vLLM's
+// split instance, up to 512 under SGLang's windows that mask nothing. Rules were read in
 // FlashAttention 3's source and its callers; docs/families/attention.md says which are inferred.
 // Left out: clusters, paged TMA loads, the metadata kernel that vLLM runs outside the step.
 #pragma once
@@ -34,7 +36,10 @@ class FlashAttention3 {
     double further_bytes = 0;  // KV bytes of a tile's blocks after the first
     double log_dim = 0;        // ln(D / 128)
     double partial_bytes = 0;
-    bool split_instance = false, window_edge = false, narrow = false, wide = false;
+    double cast_bytes = 0;      // moved by SGLang's kernels that cast to FP8
+    double wide_doublings = 0;  // log2(D / 128) above D = 128
+    bool exits = false;         // the combine kernel leaves sequences early
+    bool window_edge = false, narrow = false;
     bool two_warp_groups = false, mixed_dims = false;
     DecodeTraffic traffic;
   };
@@ -53,6 +58,8 @@ class FlashAttention3 {
   Tile tile(const AttentionShape& shape) const;
   // Most splits that one sequence of shape.batch may get.
   double split_bound(const AttentionShape& shape, const Tile& tile) const;
+  // Whether each sequence pays split_sequence under this bound.
+  bool exits(const AttentionShape& shape, double bound) const;
   Batch batch(std::span<const double> kv_tokens, const AttentionShape& shape) const;
 
   // What ragged batches need: all outside the main kernel, and one tile's unloaded time; `w` for

@@ -145,7 +145,7 @@ double batch_makespan_s(const FlashAttention3& kernel, std::span<const double> k
   const FlashAttention3::Batch batch = kernel.batch(kv_tokens, shape);
   FlashAttention3::Work w = kernel.work(longest);
   w.splits = *std::max_element(batch.splits.begin(), batch.splits.end());
-  w.split_instance = batch.bound > 1;
+  w.exits = kernel.exits(longest, batch.bound);
   w.partial_bytes = w.splits > 1 ? w.splits * kernel.split_bytes(longest) : 0;
   return kernel.overhead_s(w, values) + main_kernel_s(kernel, kv_tokens, shape, values, cache);
 }

@@ -190,7 +190,7 @@ GemmConstantList::GemmConstantList(const GemmImplementation& g, const TimingGpu&
     const bool sglang = g.framework == ServingFramework::sglang;
     const bool rows_seen = g.dtype == GemmDtype::nvfp4 ? !sglang
                            : trtllm                    ? row_walk
-                                                       : block || g.batched || !sglang;
+                                                       : g.batched || !sglang;
     fit_if(visible && rows_seen, &C::quant_row_s,
            removable(spec("quant_row_time", "s/row", "activation quantization, a row",
                           quant_row_prior_s(g, gpu), 1.2, 100),

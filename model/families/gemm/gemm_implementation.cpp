@@ -73,6 +73,7 @@ void use_cutlass_fp8(GemmImplementation& g, const TimingGpu& gpu) {
   g.padded_rows = gpu.hopper() || !vllm;
   g.power_limit = gpu.hopper() && !vllm;  // vLLM's collector leaves the weights unfilled
   g.overlap_norm = gpu.hopper() ? 2 : 4;
+  g.overlaps_tile_change = gpu.hopper();
 }
 
 // On Hopper. vLLM has three kernels and its rows say which; TensorRT-LLM and SGLang have one each.
@@ -107,6 +108,7 @@ void use_fp8_block(GemmImplementation& g, const TimingGpu& gpu, std::string_view
     g.rule = trtllm_fp8_block_tile_sm90;
   } else {
     g.rule = deepgemm_tile_sm90;
+    g.overlaps_tile_change = g.library == GemmLibrary::deepgemm;
     g.slow_large_tiles = g.framework == ServingFramework::sglang;
   }
 }

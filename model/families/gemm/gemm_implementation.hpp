@@ -58,6 +58,10 @@ struct GemmImplementation {
   bool power_limit = false;
   bool host_timed = false;  // the rows were timed without a CUDA graph
 
+  // Persistent kernels that load, multiply and store at once: changing tiles and the K loop overlap
+  // (CUTLASS ping-pong, DeepGEMM 2026); only the last tile's epilogue is left to wait for.
+  bool overlaps_tile_change = false;
+
   // Sharpness of the overlap of a kernel's bounds: (sum t_i^p)^(1/p), p = 2 or 4.
   int overlap_norm = 4;
 };

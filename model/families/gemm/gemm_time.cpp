@@ -44,13 +44,15 @@ double norm(int p, double a, double b, double c, double d) {
 }  // namespace
 
 struct GemmTimeModel::Bounds {
-  double mma = 0, step = 0, sm = 0, tiles = 0;
+  double mma = 0, step = 0, sm = 0;
+  double tiles = 0;   // changes of tile and epilogues that nothing hides
+  double change = 0;  // changes of tile that overlap the K loop
   double l2 = 0, dram = 0, pad = 0;
   double steps_of_sm = 1;  // kt p
   double reduction = 0;
 
   double least() const {
-    return std::max({std::max({mma, step, sm}) + tiles, l2, dram, pad}) + reduction;
+    return std::max({std::max({mma, step, sm, change}) + tiles, l2, dram, pad}) + reduction;
   }
 };
 
@@ -129,7 +131,13 @@ GemmTimeModel::Bounds GemmTimeModel::bounds(const GemmPoint& p, const GemmTile& 
   }
   b.step = w.rounds * w.steps * (t.block_k / kStepElements) * step;
   b.sm = k_of_sm * (t.block_m + t.block_n) * element / c.sm_l2_bytes_per_s;
-  b.tiles = c.tile_s * (w.rounds - 1 + w.rounds * t.block_m * t.block_n / kTileOutputs);
+  const double area = t.block_m * t.block_n / kTileOutputs;
+  if (implementation_.overlaps_tile_change) {
+    b.change = c.tile_s * (w.rounds - 1);
+    b.tiles = c.tile_s * area;
+  } else {
+    b.tiles = c.tile_s * (w.rounds - 1 + w.rounds * area);
+  }
   b.l2 = w.ctas * w.steps * t.block_k *
          (std::min(t.block_m, s.m) / std::min(t.cluster_n, w.tiles_n) +
           t.block_n / std::min(t.cluster_m, w.tiles_m)) *
@@ -147,7 +155,7 @@ GemmTimeModel::Bounds GemmTimeModel::bounds(const GemmPoint& p, const GemmTile& 
 double GemmTimeModel::gemm_seconds(const GemmPoint& p, const Bounds& b,
                                    const GemmConstants& c) const {
   const int e = implementation_.overlap_norm;
-  const double core = norm(e, b.mma, b.step, b.sm, 0) + b.tiles;
+  const double core = norm(e, b.mma, b.step, b.sm, b.change) + b.tiles;
   const double fill = (b.l2 + b.pad + p.dram_read_bytes / c.dram_bytes_per_s) / b.steps_of_sm;
   const double all = norm(e, core, b.l2, b.dram, b.pad) + fill + b.reduction +
                      p.bytes.outputs / c.output_bytes_per_s;
@@ -244,7 +252,7 @@ TimeParts GemmTimeModel::parts(const GemmPoint& p, const GemmConstants& c) const
   const Bounds b = bounds(p, t, c);
   out.choice = to_string(t);
   out[Regime::launch] = c.op_s + quantization_seconds(p, c);
-  out[Regime::latency] = b.step + b.tiles;
+  out[Regime::latency] = b.step + b.change + b.tiles;
   out[Regime::l2] = std::max(b.l2, b.sm);
   out[Regime::dram] = b.dram;
   out[Regime::compute] = b.mma;

@@ -7,6 +7,7 @@
 //   lat  = w kt (bk/128) step                    dependent K steps of one CTA
 //   sm   = p kt bk (bm + bn) e / sm_l2_rate
 //   core = |mma, lat, sm| + tile (w - 1 + w bm bn / 128^2)      |...| = p-norm: bounds that overlap
+//          where tile changes overlap: |mma, lat, sm, tile (w - 1)| + tile bm bn / 128^2
 //   l2   = ctas kt bk (min(bm,M)/cn + bn/cm) e / l2_rate        clusters of cm x cn share loads
 //   dram = (missed W + missed A + missed O) / dram_rate
 //   pad  = b nt kt (mt bm - M) / padded_rows_rate

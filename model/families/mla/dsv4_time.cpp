@@ -15,10 +15,14 @@ namespace {
 constexpr double kHeadDim = 512;
 constexpr double kWindow = 128;
 constexpr double kCsaRatio = 4, kHcaRatio = 128;
-constexpr double kHeadTile = 64, kKvBlock = 64;
 constexpr double kOutputRank = 1024, kHeadsPerOutputGroup = 8;
 constexpr double kCompressorCsa = 2048, kCompressorHca = 1024, kIndexerQuery = 8704;
 constexpr double kBf16 = 2;
+constexpr double kPartialElementBytes = 4;  // FP32
+// Combine kernel, per split: the prior for HCA, held in CSA, whose sequences have few splits.
+constexpr double kSplitSeconds = 0.2e-6;
+// What a single row pays of gathering the rows of the output groups. From H200's BF16 rows, held.
+constexpr double kSingleRowGather = 0.5;
 constexpr double kEntryBytes = 584;  // FP8 latent, BF16 rope, scales
 constexpr double kIndexBytes = 132;  // FP8 key of the indexer and its scale
 // Values a token that norms, rope and copies read and write: four passes over the hidden state and
@@ -44,9 +48,18 @@ double compressed(const Dsv4Shape& s, bool csa) {
   return std::floor(s.kv_tokens / (csa ? kCsaRatio : kHcaRatio));
 }
 
-double entries_read(const Dsv4Shape& s, bool csa) {
+double compressed_read(const Dsv4Shape& s, bool csa) {
   const double c = compressed(s, csa);
-  return std::min(s.kv_tokens, kWindow) + (csa ? std::min(c, s.dims.top_k) : c);
+  return csa ? std::min(c, s.dims.top_k) : c;
+}
+
+double entries_read(const Dsv4Shape& s, bool csa) {
+  return std::min(s.kv_tokens, kWindow) + compressed_read(s, csa);
+}
+
+// Their GEMMs pay for the height of a tile; vLLM's rows show no such cost.
+bool sglang_fp8(ServingFramework framework, ProjectionType type) {
+  return framework == ServingFramework::sglang && type == ProjectionType::fp8_block;
 }
 
 Projections::Work projections_of(const Dsv4Shape& s, bool csa, ProjectionType type,
@@ -77,7 +90,7 @@ Dsv4TimeModel::Dsv4TimeModel(const TimingGpu& gpu, ServingFramework framework, b
       csa_(csa),
       type_(type),
       select_limit_(select_limit(framework)),
-      projections_(gpu, type, false, constants_) {
+      projections_(gpu, type, false, constants_, sglang_fp8(framework, type)) {
   if (!gpu.hopper()) {
     throw DataError("DeepSeek-V4 attention on " + gpu.name +
                     ": only Hopper's sparse kernels are modelled for deployments; compose it from "
@@ -87,9 +100,10 @@ Dsv4TimeModel::Dsv4TimeModel(const TimingGpu& gpu, ServingFramework framework, b
     throw DataError("DeepSeek-V4 attention of " + std::string(to_string(framework)) +
                     ": no rows of it were measured; use vllm or sglang");
   }
-  start_s_ = index_s_ = select_s_ = MlaConstant(0);
+  start_s_ = group_s_ = index_s_ = select_s_ = MlaConstant(0);
+  split_s_ = MlaConstant(kSplitSeconds);
   fixed_s_ = constants_.time("fixed_time", "launch gaps and short kernels of the module",
-                             csa ? 60e-6 : 45e-6, 0.4);
+                             csa ? 55e-6 : 36e-6, 0.4);
   block_s_ =
       constants_.time("block_time", "64 gathered entries for 64 heads on an SM", 2.5e-6, 0.4);
   sequence_s_ = constants_.time("sequence_time", "small kernels' cost per sequence", 100e-9);
@@ -102,21 +116,27 @@ Dsv4TimeModel::Dsv4TimeModel(const TimingGpu& gpu, ServingFramework framework, b
         constants_.time("select_time", "selection of the top-k, a round of one sequence an SM",
                         framework == ServingFramework::sglang ? 80e-6 : 8e-6, 0.5);
   } else {
-    start_s_ =
-        constants_.time("start_time", "start of an attention tile before its first block", 4e-6);
+    group_s_ = constants_.time("group_time", "gathering rows of several output groups", 5e-6);
+    split_s_ = constants_.time("split_time", "combine kernel, per split", kSplitSeconds);
+    if (sglang_fp8(framework, type)) {
+      start_s_ =
+          constants_.time("start_time", "start of an attention tile before its first block", 4e-6);
+    }
   }
 }
 
 Dsv4TimeModel::Work Dsv4TimeModel::work(const Dsv4Shape& s) const {
   const double c = compressed(s, csa_);
-  const double tiles = s.batch * std::ceil(s.heads / kHeadTile);
+  const double blocks = std::ceil(std::min(s.kv_tokens + 1, kWindow) / kMlaKvBlock) +
+                        std::ceil(compressed_read(s, csa_) / kMlaKvBlock);
+  const double padded_heads = std::ceil(s.heads / kMlaQueryTile) * kMlaQueryTile;
   Work w;
   w.projections = projections_of(s, csa_, type_, gpu_);
   w.batch = s.batch;
-  w.tiles_per_sm = tiles / gpu_.sm_count;
-  w.blocks = std::ceil(entries_read(s, csa_) / kKvBlock);
-  const double splits = std::clamp(gpu_.sm_count / tiles, 1.0, w.blocks);
-  w.split_blocks = std::ceil(w.blocks / splits);
+  w.rounds = flashmla_rounds(
+      {.batch = s.batch, .heads = s.heads, .kv_tokens = blocks * kMlaKvBlock}, gpu_.sm_count);
+  w.partial_bytes = w.rounds.partials * padded_heads * kHeadDim * kPartialElementBytes;
+  if (s.heads > kHeadsPerOutputGroup) w.gathers = s.batch > 1 ? 1 : kSingleRowGather;
   if (csa_) {
     w.indexed_entries = s.batch * c;
     if (c < select_limit_) {
@@ -130,18 +150,20 @@ Dsv4TimeModel::Work Dsv4TimeModel::work(const Dsv4Shape& s) const {
 
 MlaTime Dsv4TimeModel::time(const Work& w, std::span<const double> values, CacheState cache) const {
   MlaTime t = projections_.time(w.projections, values, cache);
-  const double attention_s =
-      csa_ ? w.tiles_per_sm * w.blocks * block_s_(values)
-           : std::max(1.0, w.tiles_per_sm) * (start_s_(values) + w.split_blocks * block_s_(values));
+  const double attention_s = w.rounds.pieces * start_s_(values) +
+                             w.rounds.blocks * block_s_(values) +
+                             w.rounds.splits * split_s_(values);
+  const double partial_s = w.partial_bytes / gpu_.dram_bytes_per_s;
   const double index_s = w.indexed_entries * index_s_(values);
   const double select_s = w.selections * select_s_(values);
   const double activation_s = w.activation_bytes / activation_rate_(values);
-  const double fixed_s = fixed_s_(values) + w.batch * sequence_s_(values);
+  const double fixed_s =
+      fixed_s_(values) + w.batch * sequence_s_(values) + w.gathers * group_s_(values);
   t.latency_s += attention_s + select_s;
   t.dram_s += index_s;
-  t.l2_s += activation_s;
+  t.l2_s += activation_s + partial_s;
   t.launch_s += fixed_s;
-  t.seconds += fixed_s + attention_s + index_s + select_s + activation_s;
+  t.seconds += fixed_s + attention_s + partial_s + index_s + select_s + activation_s;
   return t;
 }
 

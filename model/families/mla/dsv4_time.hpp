@@ -5,12 +5,18 @@
 //   Dsv4TimeModel (Hopper, sparse FlashMLA; for deployments)
 //     T = fixed + projections + attention + sequence * batch + activation bytes / activation_rate
 //       + [CSA] batch * C * index + [CSA, C > top-k] ceil(batch/SMs) * select * ramp
-//     attention   CSA: tiles * blocks * block / SMs
-//                 HCA: max(1, tiles/SMs) * (start + blocks of a split * block)
-//     tiles = batch * ceil(heads/64), blocks = ceil((min(L,128) + read entries)/64)
+//       + [HCA, more than one output group] group * (1 or, for a single sequence, 1/2)
+//     attention = pieces * start + blocks * block + splits * split + partial bytes / DRAM datasheet
+//       of the busiest CTA: FlashMLA's scheduler cuts sequences of w + e blocks of 64 entries,
+//       w = ceil(min(L+1, 128)/64) of the window, e = ceil(read compressed entries/64)
+//     partial bytes = 4 B * 512 * (heads padded to 64) for each (sequence, split)
 //     ramp = clip((C - top-k)/512, 0, 1); SGLang: 0 from C = 32768, where another kernel selects
 //     whose time does not show beside the indexer's. vLLM: no such limit (measured to C = 16384)
 //   Dsv4FallbackTimeModel (all SM120 rows): see its class.
+// The groups of 8 heads of the output projection are one batched GEMM; the rows of more than one
+// group have to be gathered for it, which a single group does not need and a single row by half.
+// `start` only in SGLang's FP8 HCA, whose rows beyond one tile an SM rise by more than the blocks:
+// inferred, maybe the cost of other kernels. Inferred too: that L+1 fills the window's blocks.
 // Flash's sizes are those of its config.json. Pro's hidden size and query rank are assumed, its
 // top-k is where its rows start to pay for the selection. What each small kernel costs is inferred.
 // Left out: the compressor's work at group ends, tensor-parallel all-reduce.
@@ -19,6 +25,7 @@
 #include <span>
 #include <vector>
 
+#include "model/families/mla/mla_split_rules.hpp"
 #include "model/families/mla/projections.hpp"
 #include "model/timing/serving_framework.hpp"
 
@@ -45,9 +52,9 @@ class Dsv4TimeModel {
   struct Work {
     Projections::Work projections;
     double batch = 1;
-    double tiles_per_sm = 1;
-    double blocks = 1;
-    double split_blocks = 1;     // of the busiest CTA when a tile is split over idle SMs
+    MlaRounds rounds;
+    double partial_bytes = 0;    // written for the combine kernel
+    double gathers = 0;          // share of `group_time` that the output groups cost
     double indexed_entries = 0;  // over the batch
     double selections = 0;       // ramped rounds of the selection kernel
     double activation_bytes = 0;
@@ -67,7 +74,8 @@ class Dsv4TimeModel {
   double select_limit_;  // compressed entries
   MlaConstants constants_;
   Projections projections_;
-  MlaConstant fixed_s_, start_s_, block_s_, sequence_s_, index_s_, select_s_, activation_rate_;
+  MlaConstant fixed_s_, start_s_, block_s_, split_s_, group_s_, sequence_s_, index_s_, select_s_;
+  MlaConstant activation_rate_;
 };
 
 // The SM120 rows time an unfused fallback: milliseconds a sequence. A family of its own, kept to

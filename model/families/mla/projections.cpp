@@ -51,8 +51,8 @@ double Projections::Work::weight_bytes() const {
 }
 
 Projections::Projections(const TimingGpu& gpu, ProjectionType type, bool small_batch,
-                         MlaConstants& constants)
-    : sm_count_(gpu.sm_count) {
+                         MlaConstants& constants, bool tall_tiles)
+    : sm_count_(gpu.sm_count), tall_tiles_(tall_tiles) {
   weight_share_ = MlaConstant(1);
   l2_weight_rate_ = MlaConstant(kNoRate);
   k_step_s_ = small_batch_s_ = MlaConstant(0);
@@ -75,6 +75,9 @@ Projections::Projections(const TimingGpu& gpu, ProjectionType type, bool small_b
     k_step_s_ =
         constants.time("k_step_time", "128 elements of K in one tile, whatever the rows", 0.55e-6);
   }
+  if (tall_tiles) {
+    k_step_s_ = constants.time("k_step_time", "128 elements of K in one tile of 128 rows", 0.15e-6);
+  }
   if (small_batch) {
     small_batch_s_ =
         constants.time("small_batch_time", "per doubling of the rows up to 16, whole module", 3e-6);
@@ -86,9 +89,9 @@ MlaTime Projections::time(const Work& w, std::span<const double> values, CacheSt
   const double dram = dram_rate_(values) * weight_share_(values);
   const double l2 = l2_weight_rate_(values);
   const double flop_rate = flop_rate_(values);
-  const double step_s = k_step_s_(values);
   const double padded = std::ceil(w.rows / kRowTile) * kRowTile;
   const double row_tiles = std::ceil(w.rows / kTile);
+  const double step_s = k_step_s_(values) * (tall_tiles_ ? std::min(padded / kTile, 1.0) : 1);
   MlaTime t;
   for (std::size_t i = 0; i < w.count; ++i) {
     const Projection& p = w.list[i];

@@ -5,6 +5,7 @@
 //   weights = N*K*b * (cold / (share * dram) + (1-cold) / l2_weight_rate)
 //   flops   = 2 * ceil(B/64)*64 * N * K / flop_rate
 //   walk    = [NVFP4] K/128 * k_step * max(1, tiles of 128x128 / SMs)
+//             [tall FP8 tiles] the same times min(ceil(B/64)*64, 128)/128: a tile grows to 128 rows
 // A module's GEMM is not the tuned, lone GEMM of the GEMM families: it follows another kernel's
 // tail, its library's heuristics see B rows only. Hence its own few constants.
 // Left out: the library's tile choice, split-K, launch overlap.
@@ -47,12 +48,15 @@ class Projections {
 
   // `small_batch`: the module's kernels for up to 16 rows get slower with each doubling (vLLM's do,
   // whatever the weights: one of its choices among kernels for few rows).
-  Projections(const TimingGpu& gpu, ProjectionType type, bool small_batch, MlaConstants& constants);
+  // `tall_tiles`: a step along K costs with the height of the tile (SGLang's FP8 GEMMs).
+  Projections(const TimingGpu& gpu, ProjectionType type, bool small_batch, MlaConstants& constants,
+              bool tall_tiles = false);
 
   MlaTime time(const Work& work, std::span<const double> values, CacheState cache) const;
 
  private:
   double sm_count_ = 1;
+  bool tall_tiles_ = false;
   MlaConstant dram_rate_, weight_share_, l2_weight_rate_, flop_rate_, k_step_s_, small_batch_s_;
 };
 

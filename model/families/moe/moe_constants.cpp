@@ -84,7 +84,7 @@ void MoeConstants::add_latencies(const TimingGpu& gpu, const MoeImplementation& 
   }
   // On SM120 the other kernels keep several CTAs an SM, which overlap their starts and ends.
   if (hopper || marlin || untuned_fp8 || is_fp4_math(how.dtype)) {
-    const double tile_us = is_fp4_math(how.dtype) ? 5 : how.triton() ? 2.5 : 1.4;
+    const double tile_us = is_fp4_math(how.dtype) ? 5 : how.triton() ? 2.5 : marlin ? 0.8 : 1.4;
     add(MoeConstant::tile_time,
         {.name = "tile_time",
          .unit = "s",
@@ -168,12 +168,16 @@ void MoeConstants::add_rates(const TimingGpu& gpu, const MoeImplementation& how)
          .high = 20,
          .off = 0});
   }
-  if (how.kernel == MoeKernel::marlin && hopper) {
+  if (how.kernel == MoeKernel::marlin && (hopper || how.dtype == MoeDtype::mxfp4)) {
+    // mma.sync reaches 0.62 of the peak of Hopper's warp-group instructions; widening weights
+    // beside it takes its share (inferred; INT4 takes none on SM120, whose tensor rate an SM is
+    // smaller).
+    constexpr double kSm120 = 0.8, kHopper = 0.5 * 0.62;
     add(MoeConstant::math_share,
         {.name = "math_share",
          .unit = "1",
          .meaning = "share of the dense tensor rate with mma.sync and weights widened in registers",
-         .prior = 0.4,
+         .prior = hopper ? kHopper : kSm120,
          .log_sigma = 0.2,
          .low = 0.05,
          .high = 1.5,
@@ -184,12 +188,12 @@ void MoeConstants::add_rates(const TimingGpu& gpu, const MoeImplementation& how)
 void MoeConstants::add_kernels_around(const TimingGpu& gpu, const MoeImplementation& how) {
   const bool hopper = gpu.hopper();
   const bool grouped_block = is_grouped_gemm(how) && how.dtype == MoeDtype::fp8_block;
-  const bool mxfp4_marlin = how.kernel == MoeKernel::marlin && how.dtype == MoeDtype::mxfp4;
+  const bool marlin = how.kernel == MoeKernel::marlin;
   add(MoeConstant::fixed_time,
       {.name = "fixed_time",
        .unit = "s",
        .meaning = "launch and latency of all kernels of the layer without work",
-       .prior = (mxfp4_marlin ? 28 : 18) * kMicrosecond,
+       .prior = (marlin ? 22 : 18) * kMicrosecond,
        .log_sigma = 0.5,
        .low = 1 * kMicrosecond,
        .high = 150 * kMicrosecond});
@@ -198,6 +202,7 @@ void MoeConstants::add_kernels_around(const TimingGpu& gpu, const MoeImplementat
                                  .meaning = "bytes of rows between the kernels, of those counted",
                                  .prior = grouped_block ? 5
                                           : hopper      ? 1.4
+                                          : marlin      ? 0.8
                                                         : 0.6,
                                  .log_sigma = 0.5,
                                  .low = 0.01,
@@ -255,7 +260,8 @@ void MoeConstants::add_routing(const TimingGpu& gpu, const MoeImplementation& ho
                                    .high = 3 * kMicrosecond,
                                    .off = 0});
   }
-  if (tuned || (default_tactic && !nvfp4 && !is_hopper_narrow(gpu, how))) {
+  if (tuned || how.kernel == MoeKernel::triton_sglang ||
+      (default_tactic && !nvfp4 && !is_hopper_narrow(gpu, how))) {
     add(MoeConstant::sort_time, {.name = "sort_time",
                                  .unit = "s",
                                  .meaning = "sorting tokens by expert, full from 256 tokens on",
@@ -265,8 +271,8 @@ void MoeConstants::add_routing(const TimingGpu& gpu, const MoeImplementation& ho
                                  .high = 100 * kMicrosecond,
                                  .off = 0});
   }
-  if ((sglang && (nvfp4 || how.kernel == MoeKernel::marlin)) || (tuned && nvfp4) ||
-      how.kernel == MoeKernel::triton_trtllm) {
+  if ((sglang && how.kernel == MoeKernel::marlin) || (tuned && nvfp4) ||
+      how.kernel == MoeKernel::triton_trtllm || is_hopper_narrow(gpu, how)) {
     add(MoeConstant::pair_time, {.name = "pair_time",
                                  .unit = "s",
                                  .meaning = "top-k and sorting, a (token, expert) pair",
@@ -285,6 +291,16 @@ void MoeConstants::add_routing(const TimingGpu& gpu, const MoeImplementation& ho
                                       .low = 0.1 * kMicrosecond,
                                       .high = 200 * kMicrosecond,
                                       .off = 0});
+    add(MoeConstant::slow_topk_row_time,
+        {.name = "slow_topk_row_time",
+         .unit = "s",
+         .meaning = "a token's top-k in a CTA of its own, k > 8, one at a time on an SM",
+         // A radix select of 16 passes with about four dependent steps each (inferred).
+         .prior = 64 * gpu.l2_latency_s,
+         .log_sigma = 0.5,
+         .low = 0.05 * kMicrosecond,
+         .high = 100 * kMicrosecond,
+         .off = 0});
   }
   if (how.kernel == MoeKernel::triton_sglang || how.kernel == MoeKernel::triton_vllm) {
     add(MoeConstant::remote_tile_time,

@@ -32,6 +32,7 @@ enum class MoeConstant : std::uint8_t {
   pair_time,
   input_weight_bytes,
   slow_topk_time,
+  slow_topk_row_time,
   remote_tile_time,
   align_time,
   narrow_share,
@@ -41,7 +42,7 @@ enum class MoeConstant : std::uint8_t {
   math_share,
   ep_routing_time
 };
-inline constexpr std::size_t kMoeConstantCount = 22;
+inline constexpr std::size_t kMoeConstantCount = 23;
 
 class MoeConstants {
  public:

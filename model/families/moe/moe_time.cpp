@@ -82,7 +82,8 @@ double MoeTimeModel::warm_share(double bytes) const {
 
 MoeTimeModel::Limits MoeTimeModel::limits(const MoeGemmWork& gemm, const MoeTileWork& tile,
                                           const Rates& r, double warm) const {
-  const double slow = gemm.unaligned ? r.unaligned : 1;
+  // Loads of single elements miss the pipeline; filling it costs about one more slow step.
+  const double slow = gemm.unaligned ? r.unaligned + (r.unaligned - 1) / tile.steps : 1;
   const double dram = r.dram * (tile.narrow ? r.narrow : 1);
   const double lag = warm + (1 - warm) * cold_latency_ratio_;
   return {.cold_s = gemm.weight_bytes * (1 - warm) / dram,
@@ -111,7 +112,10 @@ double MoeTimeModel::launch_s(const MoeWork& w, std::span<const double> values) 
                    v(MoeConstant::pair_time) * w.pairs + v(MoeConstant::sort_time) * w.sort_share +
                    v(MoeConstant::align_time) * w.align_passes +
                    v(MoeConstant::column_time) * s.hidden;
-  if (s.topk > kFusedTopk) seconds += v(MoeConstant::slow_topk_time);
+  if (s.topk > kFusedTopk) {
+    seconds += v(MoeConstant::slow_topk_time) +
+               v(MoeConstant::slow_topk_row_time) * s.tokens / gpu_.sm_count;
+  }
   if (s.ep > 1) seconds += v(MoeConstant::ep_routing_time);
   return seconds;
 }

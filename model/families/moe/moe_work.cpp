@@ -14,6 +14,8 @@ constexpr double kCacheLineBytes = 128;
 // CUTLASS and triton_kernels: the latency constant counts 64 columns of K, whatever the tile's
 // depth. Triton and Marlin: one step of the tile.
 constexpr double kStepColumns = 64;
+// Pairs from which SGLang sorts with two kernels of the whole grid.
+constexpr double kSmallPairs = 1024;
 
 struct Counts {
   double ctas_on_busiest_sm = 0;
@@ -111,7 +113,9 @@ double row_bytes(const MoeImplementation& how, const MoeShape& s, const MoeRouti
 
 // TensorRT-LLM and FlashInfer sort up to 256 tokens in one CTA, a thread a token, for the usual k;
 // beyond that three kernels do it (both kernels read). The first is taken as growing with tokens.
-double sort_share(const MoeShape& s) {
+// SGLang's Triton path has kernels of the whole grid from kSmallPairs on.
+double sort_share(const MoeImplementation& how, const MoeShape& s) {
+  if (how.kernel == MoeKernel::triton_sglang) return s.tokens * s.topk >= kSmallPairs ? 1 : 0;
   constexpr double kOneCtaTokens = 256;
   const bool usual = s.topk == 1 || s.topk == 2 || s.topk == 4 || s.topk == 6 || s.topk == 8;
   return usual ? std::min(s.tokens / kOneCtaTokens, 1.0) : 1;
@@ -120,7 +124,7 @@ double sort_share(const MoeShape& s) {
 // SGLang's sorting kernel of small batches (under 1024 pairs, at most 64 experts) is one CTA with a
 // thread an expert, at least a warp; every thread walks the pairs with that stride.
 double align_passes(const MoeShape& s) {
-  constexpr double kSmallPairs = 1024, kSmallExperts = 64, kWarp = 32;
+  constexpr double kSmallExperts = 64, kWarp = 32;
   const double pairs = s.tokens * s.topk;
   if (pairs >= kSmallPairs || s.local_experts() > kSmallExperts) return 0;
   return pairs / std::max(s.local_experts(), kWarp);
@@ -142,7 +146,7 @@ MoeWork moe_work(const MoeImplementation& how, const TimingGpu& gpu, const MoeSh
   w.token_elements = shape.tokens * shape.hidden;
   w.row_bytes = row_bytes(how, shape, routing, tokens, w.pairs, counter.format().activation_bytes);
   w.weight_bytes = counter.weight_bytes(shape, routing);
-  w.sort_share = sort_share(shape);
+  w.sort_share = sort_share(how, shape);
   w.align_passes = align_passes(shape);
 
   w.tiles = moe_tiles(how, gpu, shape, tokens);
