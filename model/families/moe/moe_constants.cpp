@@ -262,14 +262,15 @@ void MoeConstants::add_routing(const TimingGpu& gpu, const MoeImplementation& ho
   }
   if (tuned || how.kernel == MoeKernel::triton_sglang ||
       (default_tactic && !nvfp4 && !is_hopper_narrow(gpu, how))) {
-    add(MoeConstant::sort_time, {.name = "sort_time",
-                                 .unit = "s",
-                                 .meaning = "sorting tokens by expert, full from 256 tokens on",
-                                 .prior = 5 * kMicrosecond,
-                                 .log_sigma = 0.7,
-                                 .low = 0.05 * kMicrosecond,
-                                 .high = 100 * kMicrosecond,
-                                 .off = 0});
+    add(MoeConstant::sort_time,
+        {.name = "sort_time",
+         .unit = "s",
+         .meaning = "sorting tokens by expert, full once it needs more than one CTA",
+         .prior = 5 * kMicrosecond,
+         .log_sigma = 0.7,
+         .low = 0.05 * kMicrosecond,
+         .high = 100 * kMicrosecond,
+         .off = 0});
   }
   if ((sglang && how.kernel == MoeKernel::marlin) || (tuned && nvfp4) ||
       how.kernel == MoeKernel::triton_trtllm || is_hopper_narrow(gpu, how)) {
