@@ -25,7 +25,7 @@ constexpr double kSmallestSpread = 0.003;
 constexpr double kAssumedSpread = 0.1;
 // Families that the errors of unmeasured kernels need.
 constexpr std::size_t kFamiliesForUnmeasured = 5;
-constexpr double kMostWidening = 2;
+constexpr double kMostWidening = 1.3;
 
 FamilyFitOptions fit_options(const CalibrateOptions& options,
                              const std::vector<FixedConstant>& fixed) {
