@@ -93,7 +93,8 @@ void use_profile(const std::string& profile, GpuChoice& gpu, KernelTimeOptions& 
   const ProfileChoice chosen = choose_profile(profile, gpu.gpu);
   options.unmeasured.reset();
   if (chosen.profile) {
-    options.unmeasured = chosen.profile->unmeasured.widened(chosen.transferred ? kTransferSd : 0);
+    options.unmeasured = kernel_model_errors(
+        chosen.profile->unmeasured.widened(chosen.transferred ? kTransferSd : 0));
   }
   gpu.context.calibration = calibration_context(chosen);
 }

@@ -143,6 +143,11 @@ WaveTime wave_time(const WaveModel& m, std::int64_t ctas, std::int64_t count) {
 
 }  // namespace
 
+UnmeasuredErrors kernel_model_errors(const UnmeasuredErrors& of_families) {
+  return {.low = std::min(kKernelModelErrors.low, of_families.low),
+          .high = std::max(kKernelModelErrors.high, of_families.high)};
+}
+
 MemoryTraffic memory_traffic(const GpuSpec& gpu, const KernelInstance& kernel,
                              const KernelTimeOptions& options) {
   const auto ctas = static_cast<double>(ctas_of(kernel.grid));

@@ -53,6 +53,15 @@ struct KernelTimeOptions {
   std::optional<UnmeasuredErrors> unmeasured = std::nullopt;
 };
 
+// How far this model itself was off where one of its kernels could be checked: decode GEMMs of an
+// RTX PRO 6000 took 0.9 to 1.3 times as long as predicted, a Triton sparse attention kernel on an
+// H200 4.2 to 5.5 times (its chains inside a warp and bank conflicts are not counted).
+inline constexpr UnmeasuredErrors kKernelModelErrors{.low = -0.22, .high = 1.7};
+
+// What to expect of a kernel that only this model covers: at least that, and at least what the
+// families of a profile were off by before they were fitted.
+UnmeasuredErrors kernel_model_errors(const UnmeasuredErrors& of_families);
+
 enum class Bound { launch, tensor, fp32, sfu, shared_memory, issue, l2, dram, latency };
 inline constexpr std::size_t kBoundCount = 9;
 std::string_view to_string(Bound bound);

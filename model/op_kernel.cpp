@@ -123,7 +123,7 @@ void OpTimer::scale_to_pin(const StepOp& op, OpSeconds& time) const {
   if (!with.runs || !without.runs) return;
   time.seconds *= with.seconds / without.seconds;
   time.dram_share *= without.seconds / with.seconds;
-  time.interval = fitted_->unmeasured().around(time.seconds);
+  time.interval = kernel_model_errors(fitted_->unmeasured()).around(time.seconds);
   time.binding = with.binding;
   time.config = with.config;
   time.provenance = Provenance::extrapolated;
@@ -145,7 +145,7 @@ OpSeconds OpTimer::timed(const StepOp& op) const {
     if (pinned(op)) scale_to_pin(op, time);
   } else {
     time = fastest(op, settings_);
-    time.interval = fitted_->unmeasured().around(time.seconds);
+    time.interval = kernel_model_errors(fitted_->unmeasured()).around(time.seconds);
   }
   time.with_interval = true;
   return time;
