@@ -143,9 +143,9 @@ WaveTime wave_time(const WaveModel& m, std::int64_t ctas, std::int64_t count) {
 
 }  // namespace
 
-UnmeasuredErrors kernel_model_errors(const UnmeasuredErrors& of_families) {
-  return {.low = std::min(kKernelModelErrors.low, of_families.low),
-          .high = std::max(kKernelModelErrors.high, of_families.high)};
+UnmeasuredErrors kernel_model_errors(const UnmeasuredErrors& of_families,
+                                     const UnmeasuredErrors& own) {
+  return {.low = std::min(own.low, of_families.low), .high = std::max(own.high, of_families.high)};
 }
 
 MemoryTraffic memory_traffic(const GpuSpec& gpu, const KernelInstance& kernel,

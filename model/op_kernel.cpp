@@ -145,7 +145,10 @@ OpSeconds OpTimer::timed(const StepOp& op) const {
     if (pinned(op)) scale_to_pin(op, time);
   } else {
     time = fastest(op, settings_);
-    time.interval = kernel_model_errors(fitted_->unmeasured()).around(time.seconds);
+    time.interval =
+        kernel_model_errors(fitted_->unmeasured(),
+                            op.kind == OpKind::streaming ? kStreamingErrors : kKernelModelErrors)
+            .around(time.seconds);
   }
   time.with_interval = true;
   return time;
