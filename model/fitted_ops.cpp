@@ -198,13 +198,13 @@ std::optional<FittedTime> FittedOps::collective(const StepOp& op) const {
   question.bytes = op.message_bytes;
   switch (framework_) {
     case ServingFramework::vllm:
-      question.library = CollectiveLibrary::vllm;
+      question.provider = CollectiveLibrary::vllm;
       break;
     case ServingFramework::sglang:
-      question.library = CollectiveLibrary::sglang;
+      question.provider = CollectiveLibrary::sglang;
       break;
     case ServingFramework::trtllm:
-      question.library = CollectiveLibrary::trtllm;
+      question.provider = CollectiveLibrary::trtllm;
       break;
   }
   const CollectiveTimeModel model(gpu_);

@@ -71,7 +71,7 @@ struct AttentionRow {
   bool fp8_kv;
   bool wide_heads;  // beyond 256 elements
   const char* kernel_source;
-  AttentionLibrary library;
+  AttentionLibrary provider;
 };
 using L = AttentionLibrary;
 constexpr AttentionRow kAttentions[] = {
@@ -99,7 +99,7 @@ struct LatentRow {
   Chip chip;
   bool fp8_kv;
   const char* kernel_source;
-  MlaLibrary library;
+  MlaLibrary provider;
 };
 constexpr LatentRow kLatents[] = {
     {F::sglang, Chip::hopper, false, "flash_attention", MlaLibrary::sglang_flash_attention3},
@@ -208,7 +208,7 @@ std::vector<AttentionKernel> attention_kernels(F framework, Format kv, std::int6
     if (!runs_on(row.chip, gpu)) continue;
     found.push_back({identity_of("generation_attention_perf", row.framework, row.kernel_source,
                                  "bfloat16", fp8 ? "fp8" : "bfloat16"),
-                     {.library = row.library, .framework = row.framework, .fp8_kv = fp8}});
+                     {.provider = row.provider, .framework = row.framework, .fp8_kv = fp8}});
   }
   prefer(found, std::string(to_string(framework)));
   return found;
@@ -222,7 +222,7 @@ std::vector<LatentKernel> latent_attention_kernels(F framework, Format kv, const
     if (row.fp8_kv != fp8 || !runs_on(row.chip, gpu)) continue;
     found.push_back({identity_of("generation_mla_perf", row.framework, row.kernel_source,
                                  "bfloat16", fp8 ? "fp8" : "bfloat16"),
-                     {.library = row.library, .fp8_kv = fp8}});
+                     {.provider = row.provider, .fp8_kv = fp8}});
   }
   prefer(found, std::string(to_string(framework)));
   return found;

@@ -118,7 +118,7 @@ TEST_CASE("a large cold batch costs what its bytes need and more with every toke
       const AttentionShape s{.batch = 512, .q_heads = 64, .kv_heads = 8, .kv_tokens = tokens};
       const double t = model.seconds(s, v, CacheState::cold);
       // FlashAttention 4 keeps K and V in one place.
-      const double halves = n.family.library == AttentionLibrary::flash_attention4 ? 1 : 2;
+      const double halves = n.family.provider == AttentionLibrary::flash_attention4 ? 1 : 2;
       const double bytes = 512 * 8 * tokens * 128 * halves * n.family.kv_element_bytes();
       CHECK(t > bytes / 1e12);
       CHECK(t > before);

@@ -34,7 +34,7 @@ TEST_CASE("CTAs share memory fairly and start as slots fall free", "[unit]") {
 
 TEST_CASE("FlashAttention 2 launches heads outermost when nothing is split", "[unit]") {
   const AttentionTimeModel model(test::attention_sm120_chip(),
-                                 {.library = AttentionLibrary::flash_attention2});
+                                 {.provider = AttentionLibrary::flash_attention2});
   const auto& kernel = std::get<FlashAttention2>(model.kernel());
   const std::vector<double> v = priors(model);
   // 100 sequences x 2 heads >= 0.8 * 200 slots: 200 CTAs, the long sequence is 0 and 100.
@@ -58,7 +58,7 @@ TEST_CASE("equal contexts are a uniform batch", "[property]") {
   for (const auto library :
        {AttentionLibrary::flash_attention2, AttentionLibrary::flash_attention3}) {
     const int major = library == AttentionLibrary::flash_attention2 ? 12 : 9;
-    const AttentionTimeModel model(test::attention_chip(major), {.library = library});
+    const AttentionTimeModel model(test::attention_chip(major), {.provider = library});
     const std::vector<double> v = priors(model);
     AttentionShape shape{.batch = 30, .q_heads = 32, .kv_heads = 8, .kv_tokens = 777};
     CHECK(model.ragged_s(std::vector<double>(30, 777), shape, v, CacheState::cold) ==
@@ -71,7 +71,7 @@ TEST_CASE("unequal contexts of the same sum are never faster than half, nor free
   for (const auto library :
        {AttentionLibrary::flash_attention2, AttentionLibrary::flash_attention3}) {
     const int major = library == AttentionLibrary::flash_attention2 ? 12 : 9;
-    const AttentionTimeModel model(test::attention_chip(major), {.library = library});
+    const AttentionTimeModel model(test::attention_chip(major), {.provider = library});
     const std::vector<double> v = priors(model);
     const AttentionShape heads{.q_heads = 32, .kv_heads = 8};
     for (const int count : {8, 64, 400}) {

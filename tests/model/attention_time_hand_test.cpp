@@ -29,7 +29,7 @@ std::vector<double> values_of(const AttentionTimeModel& model,
 
 TEST_CASE("FlashAttention 2: one round of CTAs over a warm cache", "[unit]") {
   const AttentionTimeModel model(attention_sm120_chip(),
-                                 {.library = AttentionLibrary::flash_attention2});
+                                 {.provider = AttentionLibrary::flash_attention2});
   const std::vector<double> v = values_of(model, {{"dram_rate", 1e12},
                                                   {"fixed_time", 4e-6},
                                                   {"activation_rate", 1e12},
@@ -64,7 +64,7 @@ TEST_CASE("FlashAttention 2: one round of CTAs over a warm cache", "[unit]") {
 
 TEST_CASE("FlashAttention 3: tiles in rounds, heads packed into 64 rows", "[unit]") {
   const AttentionTimeModel model(attention_hopper_chip(),
-                                 {.library = AttentionLibrary::flash_attention3});
+                                 {.provider = AttentionLibrary::flash_attention3});
   const std::vector<double> v = values_of(model, {{"dram_rate", 1e12},
                                                   {"fixed_time", 8e-6},
                                                   {"first_block", 3e-6},
@@ -98,7 +98,7 @@ TEST_CASE("FlashAttention 3: tiles in rounds, heads packed into 64 rows", "[unit
 
 TEST_CASE("FlashAttention 3 in FP8 pays whole blocks, wide heads more a byte", "[unit]") {
   const AttentionTimeModel model(attention_hopper_chip(),
-                                 {.library = AttentionLibrary::flash_attention3, .fp8_kv = true});
+                                 {.provider = AttentionLibrary::flash_attention3, .fp8_kv = true});
   const std::vector<double> v = values_of(model, {{"dram_rate", 1e12},
                                                   {"fixed_time", 7e-6},
                                                   {"first_block", 3e-6},
@@ -136,7 +136,7 @@ TEST_CASE("FlashAttention 3 in FP8 pays whole blocks, wide heads more a byte", "
 
 TEST_CASE("FlashAttention 3 in SGLang casts to FP8, leaves sequences of open windows", "[unit]") {
   const AttentionTimeModel model(attention_hopper_chip(),
-                                 {.library = AttentionLibrary::flash_attention3,
+                                 {.provider = AttentionLibrary::flash_attention3,
                                   .framework = AttentionFramework::sglang,
                                   .fp8_kv = true});
   const std::vector<double> v = values_of(model, {{"dram_rate", 1e12},

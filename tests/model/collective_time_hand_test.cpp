@@ -83,7 +83,7 @@ TEST_CASE("Simple ring: sent bytes and one local chunk") {
   CHECK(card_us({.gpus = 2, .bytes = 4e6}) == Approx(117));
   // 4 GPUs, 8 MB in registered buffers: V = 12 MB, own 1 MB: 13 + 6 x 2 x 2 + 13 MB / 35 GB/s
   //   = 37 + 371.428571 us; nccl-tests' ring is 1.25 times slower: 37 + 464.285714 us
-  CHECK(card_us({.gpus = 4, .bytes = 8e6, .library = Library::vllm}) == Approx(408.428571));
+  CHECK(card_us({.gpus = 4, .bytes = 8e6, .provider = Library::vllm}) == Approx(408.428571));
   CHECK(card_us({.gpus = 4, .bytes = 8e6}) == Approx(501.285714));
 }
 
@@ -150,23 +150,23 @@ TEST_CASE("the frameworks' kernels") {
       {"two_shot_s", 8e-6},  {"sglang_s", 2.5e-6},     {"sglang_two_shot_peer_s", 0.6e-6},
       {"push_peer_s", 1e-7}, {"multimem_rate", 250e9}, {"ll128_rate", 325e9}};
   // One-shot, 4 GPUs, 300 kB: every GPU receives 3 x 300 kB.
-  CHECK(hopper_us({.gpus = 4, .bytes = 300e3, .library = Library::vllm}, set) == Approx(4 + 3));
-  CHECK(hopper_us({.gpus = 4, .bytes = 300e3, .library = Library::sglang}, set) ==
+  CHECK(hopper_us({.gpus = 4, .bytes = 300e3, .provider = Library::vllm}, set) == Approx(4 + 3));
+  CHECK(hopper_us({.gpus = 4, .bytes = 300e3, .provider = Library::sglang}, set) ==
         Approx(2.5 + 0.3 + 2.8125));
   // Two-shot, 4 GPUs, 2 MB: V = 3 MB.
-  CHECK(hopper_us({.gpus = 4, .bytes = 2e6, .library = Library::vllm}, set) == Approx(8 + 10));
-  CHECK(hopper_us({.gpus = 4, .bytes = 2e6, .library = Library::sglang}, set) ==
+  CHECK(hopper_us({.gpus = 4, .bytes = 2e6, .provider = Library::vllm}, set) == Approx(8 + 10));
+  CHECK(hopper_us({.gpus = 4, .bytes = 2e6, .provider = Library::sglang}, set) ==
         Approx(2.5 + 1.8 + 10));
   // Symmetric memory, 4 GPUs, 10 MB: copied in and out at 0.885 x 4.8 TB/s, 40 MB of traffic:
   // 8 + 9.416196 + 40 us; 2 GPUs: V = 10 MB at 325 GB/s, 8 + 9.416196 + 30.769231 us.
-  CHECK(hopper_us({.gpus = 4, .bytes = 10e6, .library = Library::vllm}, set) == Approx(57.416196));
-  CHECK(hopper_us({.gpus = 2, .bytes = 10e6, .library = Library::vllm}, set) == Approx(48.185427));
+  CHECK(hopper_us({.gpus = 4, .bytes = 10e6, .provider = Library::vllm}, set) == Approx(57.416196));
+  CHECK(hopper_us({.gpus = 2, .bytes = 10e6, .provider = Library::vllm}, set) == Approx(48.185427));
 }
 
 TEST_CASE("TensorRT-LLM's three buffers spill from the L2") {
   // 2 GPUs, 7 MB: 3 x 2 x 7 = 42 MB = 0.7 x 60 MB, half of the message is in DRAM:
   // 2.5 + 0.1 + 7 MB / 350 GB/s + 4 x 3.5 MB / (0.885 x 4.8 TB/s) = 2.6 + 20 + 3.295669 us
-  CHECK(hopper_us({.gpus = 2, .bytes = 7e6, .library = Library::trtllm},
+  CHECK(hopper_us({.gpus = 2, .bytes = 7e6, .provider = Library::trtllm},
                   {{"trtllm_one_shot_s", 2.5e-6}, {"push_peer_s", 1e-7}, {"push_rate", 350e9}}) ==
         Approx(25.895669));
 }
@@ -179,9 +179,10 @@ TEST_CASE("outside a graph the slower of host and device decides") {
   q.clones_input = true;
   CHECK(card_us(q, {{"nccl_host_s", 1e-6}}) == Approx(122.649718));
   // A small message: the host alone.
-  CHECK(card_us(
-            {.gpus = 2, .bytes = 1024, .library = Library::vllm, .launch = CollectiveLaunch::eager},
-            {{"vllm_host_s", 21e-6}}) == Approx(21).epsilon(1e-4));
+  CHECK(
+      card_us(
+          {.gpus = 2, .bytes = 1024, .provider = Library::vllm, .launch = CollectiveLaunch::eager},
+          {{"vllm_host_s", 21e-6}}) == Approx(21).epsilon(1e-4));
 }
 
 TEST_CASE("one GPU exchanges nothing") { CHECK(card_us({.gpus = 1, .bytes = 1e6}) == 0); }
@@ -202,7 +203,7 @@ TEST_CASE("the path is named") {
   const CollectiveTimeModel model(hopper());
   CHECK(path_text(model.plan({.gpus = 4, .bytes = 16384})) == "NCCL LL ring, 1 channel");
   CHECK(path_text(model.plan({.gpus = 8, .bytes = 64e6})) == "NCCL NVLS");
-  CHECK(path_text(model.plan({.gpus = 8, .bytes = 1e6, .library = Library::vllm})) ==
+  CHECK(path_text(model.plan({.gpus = 8, .bytes = 1e6, .provider = Library::vllm})) ==
         "vLLM symmetric memory, multimem");
 }
 
@@ -218,7 +219,7 @@ void for_each_question(Use use) {
                                    .gpus = gpus,
                                    .bytes = 1,
                                    .int8 = int8,
-                                   .library = library,
+                                   .provider = library,
                                    .launch = launch});
           }
         }
@@ -259,7 +260,7 @@ TEST_CASE("a call outside a graph is never faster than in one", "[property]") {
   const CollectiveTimeModel model(hopper());
   const std::vector<double> prior = values(model, {});
   for (double bytes = 2; bytes < 1e9; bytes *= 3) {
-    CollectiveQuestion q{.gpus = 4, .bytes = bytes, .library = Library::sglang};
+    CollectiveQuestion q{.gpus = 4, .bytes = bytes, .provider = Library::sglang};
     const double graph = model.seconds(model.plan(q), prior);
     q.launch = CollectiveLaunch::eager;
     CHECK(model.seconds(model.plan(q), prior) >= graph);

@@ -75,10 +75,10 @@ TEST_CASE("a framework's own kernels come first, others stand in", "[hand]") {
   CHECK(gemm_kernels(ServingFramework::vllm, NumberFormat::nvfp4, hopper).empty());
   CHECK(attention_kernels(ServingFramework::vllm, NumberFormat::bf16, 128, server)
             .front()
-            .family.library == AttentionLibrary::flash_attention2);
+            .family.provider == AttentionLibrary::flash_attention2);
   CHECK(attention_kernels(ServingFramework::vllm, NumberFormat::bf16, 128, hopper)
             .front()
-            .family.library == AttentionLibrary::flash_attention3);
+            .family.provider == AttentionLibrary::flash_attention3);
 }
 
 TEST_CASE("every kernel named here has a family in the shipped profiles", "[property]") {

@@ -113,7 +113,8 @@ TEST_CASE("twice the K of a fixed tile is never faster", "[property]") {
       test::catalog_chip(GENERATE(as<std::string>{}, "rtx-pro-6000-server", "h200-sxm"));
   for (const GemmTimeModel& model : models(gpu)) {
     if (model.implementation().rule == nullptr) continue;
-    if (model.implementation().library == GemmLibrary::deepgemm) continue;  // its tile depends on K
+    if (model.implementation().provider == GemmLibrary::deepgemm)
+      continue;  // its tile depends on K
     const GemmConstants c = model.read(values(model, &ConstantSpec::prior));
     for (GemmShape shape : kShapes) {
       int tile = 0;

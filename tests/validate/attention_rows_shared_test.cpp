@@ -74,7 +74,7 @@ LlamaAttention fitted_llama(const std::string& rows_path) {
     TimingGpu gpu = family.timing_gpu;
     const FamilyFit fit = fit_family(family.measured, {}, options(gpu));
     gpu.replay_tick_s = 0;  // a deployment reads no instrument
-    return {AttentionTimeModel(gpu, {.library = AttentionLibrary::flash_attention2}), fit.values};
+    return {AttentionTimeModel(gpu, {.provider = AttentionLibrary::flash_attention2}), fit.values};
   }
   FAIL("no rows of vllm_flash_attn_fa2 in " << rows_path);
   throw std::logic_error("FAIL returned");

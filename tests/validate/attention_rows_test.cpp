@@ -50,7 +50,7 @@ TEST_CASE("a decode row is its cached tokens and the new one", "[unit]") {
   const TimingGpu gpu = test::attention_sm120_chip();
   const auto problem = problem_of(row, gpu);
   const std::vector<double> v = priors(*problem);
-  const AttentionTimeModel model(gpu, {.library = AttentionLibrary::flash_attention2});
+  const AttentionTimeModel model(gpu, {.provider = AttentionLibrary::flash_attention2});
   const AttentionShape shape{.batch = 20, .q_heads = 4, .kv_heads = 4, .kv_tokens = 256};
   int choice = 0;
   REQUIRE(problem->size() == 1);

@@ -50,11 +50,11 @@ TEST_CASE("the kernel source names library and launch") {
   MeasurementRow row = nccl_row("all_reduce", "bfloat16", 2, 128);
   row.kernel_source = "SGLang_CustomAllReduce_eager";
   const CollectiveQuestion eager = collective_question(row);
-  CHECK(eager.library == CollectiveLibrary::sglang);
+  CHECK(eager.provider == CollectiveLibrary::sglang);
   CHECK(eager.launch == CollectiveLaunch::eager);
   CHECK(eager.clones_input);
   row.kernel_source = "vLLM_custom_graph";
-  CHECK(collective_question(row).library == CollectiveLibrary::vllm);
+  CHECK(collective_question(row).provider == CollectiveLibrary::vllm);
   CHECK(collective_question(row).launch == CollectiveLaunch::graph);
 }
 

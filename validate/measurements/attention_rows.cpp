@@ -25,7 +25,7 @@ namespace {
 
 struct Source {
   std::string_view name;
-  AttentionLibrary library;
+  AttentionLibrary provider;
 };
 constexpr std::array kSources = {Source{"vllm_flash_attn_fa2", AttentionLibrary::flash_attention2},
                                  Source{"vllm_flash_attn_fa3", AttentionLibrary::flash_attention3},
@@ -40,7 +40,7 @@ constexpr std::array kSources = {Source{"vllm_flash_attn_fa2", AttentionLibrary:
 AttentionLibrary library_of(const MeasurementRow& row) {
   std::string known;
   for (const Source& s : kSources) {
-    if (s.name == row.kernel_source) return s.library;
+    if (s.name == row.kernel_source) return s.provider;
     known += (known.empty() ? "" : ", ") + std::string(s.name);
   }
   refuse(row, "kernel_source", row.kernel_source, known);
@@ -48,7 +48,7 @@ AttentionLibrary library_of(const MeasurementRow& row) {
 
 AttentionFamily family_of(const MeasurementRow& row) {
   AttentionFamily f;
-  f.library = library_of(row);
+  f.provider = library_of(row);
   const auto framework = serving_framework_from(row.framework);
   if (!framework) refuse(row, "framework", row.framework, "VLLM, SGLang, TRTLLM");
   f.framework = *framework;

@@ -16,7 +16,7 @@ namespace {
 
 struct KernelSource {
   std::string_view name;
-  CollectiveLibrary library;
+  CollectiveLibrary provider;
   CollectiveLaunch launch;
 };
 // nccl-tests launches without a graph, but from C++ and many at once: no host time shows.
@@ -101,7 +101,7 @@ CollectiveQuestion collective_question(const MeasurementRow& row) {
           .gpus = static_cast<int>(row.num_gpus),
           .bytes = row.message_size * (int8 ? 1 : 2),
           .int8 = int8,
-          .library = source.library,
+          .provider = source.provider,
           .launch = source.launch,
           .clones_input = source.launch == CollectiveLaunch::eager};
 }

@@ -39,17 +39,17 @@ MlaFamily row_mla_family(const MeasurementRow& row, const TimingGpu& gpu) {
   const ServingFramework framework = row_framework(row);
   const std::string_view source = row.kernel_source;
   if (framework == ServingFramework::trtllm && source == "default") {
-    family.library = gpu.hopper() ? MlaLibrary::trtllm_flashmla : MlaLibrary::trtllm_sm120;
+    family.provider = gpu.hopper() ? MlaLibrary::trtllm_flashmla : MlaLibrary::trtllm_sm120;
   } else if (framework == ServingFramework::sglang && source == "flash_attention") {
-    family.library = MlaLibrary::sglang_flash_attention3;
+    family.provider = MlaLibrary::sglang_flash_attention3;
   } else if (framework == ServingFramework::sglang && source == "triton") {
-    family.library = MlaLibrary::sglang_triton;
+    family.provider = MlaLibrary::sglang_triton;
   } else if (framework == ServingFramework::vllm && source == "FLASH_ATTN_MLA") {
-    family.library = MlaLibrary::vllm_flash_attention3;
+    family.provider = MlaLibrary::vllm_flash_attention3;
   } else if (framework == ServingFramework::vllm && source == "FLASHMLA") {
-    family.library = MlaLibrary::vllm_flashmla;
+    family.provider = MlaLibrary::vllm_flashmla;
   } else if (framework == ServingFramework::vllm && source == "TRITON_MLA") {
-    family.library = MlaLibrary::vllm_triton;
+    family.provider = MlaLibrary::vllm_triton;
   } else {
     refuse_row(row, "kernel_source", source,
                "TRTLLM default; SGLang flash_attention, triton; vLLM FLASH_ATTN_MLA, FLASHMLA, "

@@ -22,7 +22,7 @@ enum class AttentionLibrary : std::uint8_t {
 using AttentionFramework = ServingFramework;
 
 struct AttentionFamily {
-  AttentionLibrary library = AttentionLibrary::flash_attention2;
+  AttentionLibrary provider = AttentionLibrary::flash_attention2;
   AttentionFramework framework = AttentionFramework::vllm;
   bool fp8_kv = false;
 

@@ -12,7 +12,7 @@ namespace smtwin {
 namespace {
 
 AttentionTimeModel::Kernel make_kernel(const TimingGpu& gpu, AttentionFamily family) {
-  switch (family.library) {
+  switch (family.provider) {
     case AttentionLibrary::flash_attention2:
       return FlashAttention2(gpu, family);
     case AttentionLibrary::flash_attention3:

@@ -91,7 +91,7 @@ void plan_nccl(const TimingGpu& gpu, const CollectiveQuestion& q, CollectivePlan
   }
   plan.unregistered =
       plan.link == LinkClass::socket && q.bytes > kUnregisteredBytes &&
-      (q.library == CollectiveLibrary::nccl || q.library == CollectiveLibrary::trtllm);
+      (q.provider == CollectiveLibrary::nccl || q.provider == CollectiveLibrary::trtllm);
 }
 
 }  // namespace
@@ -101,7 +101,7 @@ CollectivePlan collective_plan(const TimingGpu& gpu, const CollectiveQuestion& q
     throw DataError(std::string(to_string(q.op)) + " of " + std::to_string(q.bytes) + " bytes on " +
                     std::to_string(q.gpus) + " GPUs: expected at least 1 byte and 1 GPU");
   }
-  CollectivePlan plan{.library = q.library, .nvlink = gpu.nvlink};
+  CollectivePlan plan{.provider = q.provider, .nvlink = gpu.nvlink};
   if (q.gpus == 1) return plan;
   plan.link = link_class(gpu, q.gpus);
   plan.peers = q.gpus - 1;
@@ -110,12 +110,12 @@ CollectivePlan collective_plan(const TimingGpu& gpu, const CollectiveQuestion& q
   plan.chunk_bytes = q.bytes / q.gpus;
   plan.sent_bytes = plan.chunk_bytes * plan.steps;
   const AllReduceKernel kernel = q.op == CollectiveOp::all_reduce
-                                     ? all_reduce_kernel(gpu, q.library, q.gpus, q.bytes)
+                                     ? all_reduce_kernel(gpu, q.provider, q.gpus, q.bytes)
                                      : AllReduceKernel::nccl;
   plan.path = path_of(kernel);
   plan.mapped_memory = on_mapped_memory(kernel);
   if (kernel == AllReduceKernel::nccl) plan_nccl(gpu, q, plan);
-  if (q.library == CollectiveLibrary::trtllm && plan.mapped_memory) {
+  if (q.provider == CollectiveLibrary::trtllm && plan.mapped_memory) {
     plan.spilled_bytes =
         kSpillTraffic * q.bytes * spilled_share(kRotatedBuffers * q.gpus * q.bytes, gpu.l2_bytes);
   }
@@ -125,7 +125,7 @@ CollectivePlan collective_plan(const TimingGpu& gpu, const CollectiveQuestion& q
 }
 
 std::string path_text(const CollectivePlan& plan) {
-  const std::string library(to_string(plan.library));
+  const std::string library(to_string(plan.provider));
   switch (plan.path) {
     case CollectivePath::none:
       return "nothing to exchange";

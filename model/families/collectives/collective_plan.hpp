@@ -32,7 +32,7 @@ enum class LinkClass { near, socket, two_sockets };
 
 struct CollectivePlan {
   CollectivePath path = CollectivePath::none;
-  CollectiveLibrary library = CollectiveLibrary::nccl;
+  CollectiveLibrary provider = CollectiveLibrary::nccl;
   LinkClass link = LinkClass::near;
   bool nvlink = false;
   double peers = 0;          // n-1

@@ -23,7 +23,7 @@ struct CollectiveQuestion {
   int gpus = 2;
   double bytes = 0;
   bool int8 = false;  // reduced as 8-bit integers; else 2-byte floats
-  CollectiveLibrary library = CollectiveLibrary::nccl;
+  CollectiveLibrary provider = CollectiveLibrary::nccl;
   CollectiveLaunch launch = CollectiveLaunch::graph;
   // The benchmark of eager all-reduces copies its input before every call; deployments do not.
   bool clones_input = false;

@@ -81,11 +81,11 @@ Terms all_to_all(const CollectivePlan& p, const CollectiveConstants& c) {
 
 Terms one_shot(const CollectivePlan& p, const CollectiveConstants& c, double copy_rate) {
   const double received = p.peers * p.message_bytes;
-  if (p.library == CollectiveLibrary::vllm || !p.nvlink) {
+  if (p.provider == CollectiveLibrary::vllm || !p.nvlink) {
     return {.launch_s = c.one_shot_s, .link_s = received / c.pull_rate};
   }
   Terms t{.latency_s = p.peers * c.push_peer_s, .link_s = received / c.push_rate};
-  const bool trtllm = p.library == CollectiveLibrary::trtllm;
+  const bool trtllm = p.provider == CollectiveLibrary::trtllm;
   t.launch_s = trtllm ? c.trtllm_one_shot_s : c.sglang_s;
   t.dram_s = p.spilled_bytes / copy_rate;
   return t;
@@ -93,7 +93,7 @@ Terms one_shot(const CollectivePlan& p, const CollectiveConstants& c, double cop
 
 Terms two_shot(const CollectivePlan& p, const CollectiveConstants& c) {
   const double link_s = p.sent_bytes / c.pull_rate;
-  if (p.library == CollectiveLibrary::vllm) return {.launch_s = c.two_shot_s, .link_s = link_s};
+  if (p.provider == CollectiveLibrary::vllm) return {.launch_s = c.two_shot_s, .link_s = link_s};
   return {
       .launch_s = c.sglang_s, .latency_s = p.peers * c.sglang_two_shot_peer_s, .link_s = link_s};
 }
@@ -132,10 +132,10 @@ Terms kernel_terms(const CollectivePlan& p, const CollectiveConstants& c, double
 }
 
 double host_s(const CollectivePlan& p, const CollectiveConstants& c) {
-  if (p.library == CollectiveLibrary::vllm && p.mapped_memory) return c.vllm_host_s;
+  if (p.provider == CollectiveLibrary::vllm && p.mapped_memory) return c.vllm_host_s;
   // SGLang launches its push kernel, and over PCIe its only one, with less host work than others.
   const bool light = p.path == CollectivePath::one_shot_push || !p.nvlink;
-  if (p.library == CollectiveLibrary::sglang && p.mapped_memory && light) return c.sglang_host_s;
+  if (p.provider == CollectiveLibrary::sglang && p.mapped_memory && light) return c.sglang_host_s;
   return c.nccl_host_s;
 }
 

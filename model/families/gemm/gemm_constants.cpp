@@ -84,8 +84,8 @@ double quant_row_prior_s(const GemmImplementation& g, const TimingGpu& gpu) {
 }
 
 double host_prior_s(const GemmImplementation& g) {
-  if (g.library == GemmLibrary::cutlass_block_fp8) return 170e-6;
-  return g.library == GemmLibrary::deepgemm ? 85e-6 : 58e-6;
+  if (g.provider == GemmLibrary::cutlass_block_fp8) return 170e-6;
+  return g.provider == GemmLibrary::deepgemm ? 85e-6 : 58e-6;
 }
 
 }  // namespace
@@ -183,7 +183,7 @@ GemmConstantList::GemmConstantList(const GemmImplementation& g, const TimingGpu&
                      kNoRate));
   }
   if (g.quantizes()) {
-    fit_if(!row_walk && (visible || g.library == GemmLibrary::deepgemm), &C::quant_bytes_per_s,
+    fit_if(!row_walk && (visible || g.provider == GemmLibrary::deepgemm), &C::quant_bytes_per_s,
            removable(spec("quant_rate", "B/s", "activation quantization, bytes read and written",
                           7 * chip_clock, 0.7),
                      kNoRate));
@@ -200,7 +200,7 @@ GemmConstantList::GemmConstantList(const GemmImplementation& g, const TimingGpu&
     fit(&C::host_s, removable(spec("host_time", "s", "instrument: host time without a graph",
                                    host_prior_s(g), 0.4),
                               0));
-    if (g.library == GemmLibrary::deepgemm) {
+    if (g.provider == GemmLibrary::deepgemm) {
       fit(&C::host_unaligned_s,
           removable(spec("host_unaligned_time", "s",
                          "instrument: host time more when M is no multiple of 4", 8e-6, 0.5),

@@ -52,7 +52,7 @@ std::span<const GemmTile> cublas_tiles(const TimingGpu& gpu, GemmDtype dtype, bo
 }
 
 void use_cublas(GemmImplementation& g, const TimingGpu& gpu) {
-  g.library = GemmLibrary::cublas;
+  g.provider = GemmLibrary::cublas;
   g.candidates = cublas_tiles(gpu, g.dtype, !g.batched);
   g.split_k = !g.batched;
   if (gpu.hopper()) g.most_split_rounds = 4;
@@ -61,7 +61,7 @@ void use_cublas(GemmImplementation& g, const TimingGpu& gpu) {
 }
 
 void use_cutlass_fp8(GemmImplementation& g, const TimingGpu& gpu) {
-  g.library = GemmLibrary::cutlass_fp8;
+  g.provider = GemmLibrary::cutlass_fp8;
   const bool vllm = g.framework == ServingFramework::vllm;
   if (gpu.hopper()) {
     g.rule = vllm ? vllm_fp8_tile_sm90 : sglang_fp8_tile_sm90;
@@ -97,24 +97,24 @@ void use_fp8_block(GemmImplementation& g, const TimingGpu& gpu, std::string_view
   g.overlap_norm = gpu.hopper() ? 2 : 4;
   g.host_timed = g.framework == ServingFramework::vllm;
   if (!gpu.hopper()) {
-    g.library = GemmLibrary::block_fp8_sm120;
+    g.provider = GemmLibrary::block_fp8_sm120;
     g.rule = fp8_block_tile_sm120;
     g.loaded_step_latency = true;
     g.rows_in_turn = true;
     return;
   }
-  g.library = fp8_block_library(g.framework, kernel_source);
-  if (g.library == GemmLibrary::first_deepgemm) {
+  g.provider = fp8_block_library(g.framework, kernel_source);
+  if (g.provider == GemmLibrary::first_deepgemm) {
     g.rule = trtllm_fp8_block_tile_sm90;
   } else {
     g.rule = deepgemm_tile_sm90;
-    g.overlaps_tile_change = g.library == GemmLibrary::deepgemm;
+    g.overlaps_tile_change = g.provider == GemmLibrary::deepgemm;
     g.slow_large_tiles = g.framework == ServingFramework::sglang;
   }
 }
 
 void use_nvfp4(GemmImplementation& g) {
-  g.library = GemmLibrary::cutlass_nvfp4;
+  g.provider = GemmLibrary::cutlass_nvfp4;
   g.rule = nvfp4_tile_sm120;
   g.step_latency = false;
   g.cold_step_latency = false;
@@ -180,12 +180,12 @@ GemmImplementation mla_bmm_implementation(std::string_view framework, std::strin
     g.quantizes_whole_tokens = true;
     g.candidates = {};
     if (gpu.sm120()) {
-      g.library = GemmLibrary::block_fp8_sm120;
+      g.provider = GemmLibrary::block_fp8_sm120;
       g.rule = fp8_block_tile_sm120;
       g.loaded_step_latency = true;
       g.rows_in_turn = true;
     } else {
-      g.library = GemmLibrary::first_deepgemm;
+      g.provider = GemmLibrary::first_deepgemm;
       g.rule = trtllm_fp8_block_bmm_tile_sm90;
       g.sm_l2_rate = false;
       g.overlap_norm = 2;

@@ -27,7 +27,7 @@ enum class GemmLibrary : std::uint8_t {
 struct GemmImplementation {
   ServingFramework framework = ServingFramework::vllm;
   GemmDtype dtype = GemmDtype::bf16;
-  GemmLibrary library = GemmLibrary::cublas;
+  GemmLibrary provider = GemmLibrary::cublas;
   bool batched = false;
 
   // One of the two: the library's rule, or candidates from which the fastest is taken.

@@ -76,7 +76,7 @@ HopperMla::Work HopperMla::work(const MlaShape& shape, double other_bytes) const
   Work w;
   w.rounds = flash_attention3()
                  ? flash_attention3_rounds(shape, gpu_.sm_count,
-                                           family_.library == MlaLibrary::vllm_flash_attention3)
+                                           family_.provider == MlaLibrary::vllm_flash_attention3)
                  : flashmla_rounds(shape, gpu_.sm_count);
   w.batch = shape.batch;
   w.kv_bytes = shape.kv_bytes(family_.fp8_kv && !cast ? 1 : 2);

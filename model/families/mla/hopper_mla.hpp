@@ -52,8 +52,8 @@ class HopperMla {
 
  private:
   bool flash_attention3() const {
-    return family_.library == MlaLibrary::sglang_flash_attention3 ||
-           family_.library == MlaLibrary::vllm_flash_attention3;
+    return family_.provider == MlaLibrary::sglang_flash_attention3 ||
+           family_.provider == MlaLibrary::vllm_flash_attention3;
   }
 
   TimingGpu gpu_;

@@ -33,16 +33,16 @@ MlaModuleTimeModel::MlaModuleTimeModel(const TimingGpu& gpu, MlaFamily family, P
       family_(family),
       type_(type),
       kernel_(gpu, family, true, constants_),
-      projections_(gpu, type, vllm(family.library), constants_) {
+      projections_(gpu, type, vllm(family.provider), constants_) {
   fixed_s_ = constants_.time("fixed_time", "launch gaps and short kernels of the module",
-                             vllm(family.library) ? 65e-6 : 35e-6, 0.4);
+                             vllm(family.provider) ? 65e-6 : 35e-6, 0.4);
   narrow_head_s_ = MlaConstant(0);
   activation_rate_ = MlaConstant(kNoRate);
-  if (family.library == MlaLibrary::vllm_flashmla) {
+  if (family.provider == MlaLibrary::vllm_flashmla) {
     narrow_head_s_ = constants_.time(
         "narrow_head_time", "extra pass over a head where heads do not fill a tile of 64", 8e-9);
   }
-  if (type != ProjectionType::nvfp4 && family.library != MlaLibrary::vllm_triton) {
+  if (type != ProjectionType::nvfp4 && family.provider != MlaLibrary::vllm_triton) {
     activation_rate_ = constants_.rate("activation_rate", "B/s", "norms, rope, queries and outputs",
                                        0.5 * gpu.dram_bytes_per_s);
   }
@@ -80,7 +80,7 @@ MlaTime MlaModuleTimeModel::time(const Work& w, std::span<const double> values,
 }
 
 double MlaModuleTimeModel::reading_s(double module_seconds) const {
-  return mla_reading_s(module_seconds, gpu_, vllm(family_.library) ? kVllmPhase : kTrtllmPhase);
+  return mla_reading_s(module_seconds, gpu_, vllm(family_.provider) ? kVllmPhase : kTrtllmPhase);
 }
 
 }  // namespace smtwin

@@ -20,7 +20,7 @@ enum class MlaLibrary : std::uint8_t {
 };
 
 struct MlaFamily {
-  MlaLibrary library = MlaLibrary::sglang_triton;
+  MlaLibrary provider = MlaLibrary::sglang_triton;
   bool fp8_kv = false;
 };
 

@@ -30,7 +30,7 @@ double phase_ticks(MlaLibrary library) {
 std::variant<HopperMla, TrtllmSm120Mla, TritonMla> make_kernel(const TimingGpu& gpu,
                                                                MlaFamily family, bool in_module,
                                                                MlaConstants& constants) {
-  switch (family.library) {
+  switch (family.provider) {
     case MlaLibrary::sglang_flash_attention3:
     case MlaLibrary::vllm_flash_attention3:
     case MlaLibrary::vllm_flashmla:
@@ -83,7 +83,7 @@ std::string choice_text(const MlaKernel::Work& work) {
 MlaTimeModel::MlaTimeModel(const TimingGpu& gpu, MlaFamily family)
     : gpu_(gpu),
       kernel_(gpu, family, false, constants_),
-      phase_ticks_(phase_ticks(family.library)) {}
+      phase_ticks_(phase_ticks(family.provider)) {}
 
 double MlaTimeModel::seconds(const MlaShape& shape, std::span<const double> values,
                              CacheState cache) const {

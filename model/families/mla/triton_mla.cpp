@@ -48,7 +48,7 @@ TritonMla::TritonMla(const TimingGpu& gpu, MlaFamily family, bool in_module,
   head_s_ = in_module ? MlaConstant(kHeadSeconds)
                       : constants.time("head_time", "stage 2, per (sequence, head) CTA of an SM",
                                        kHeadSeconds);
-  if (family.library == MlaLibrary::sglang_triton) {
+  if (family.provider == MlaLibrary::sglang_triton) {
     empty_s_ =
         constants.time("empty_time", "dispatch of a stage-1 CTA that has no tokens", 1.6e-9, 0.4);
   }
@@ -58,7 +58,7 @@ TritonMla::TritonMla(const TimingGpu& gpu, MlaFamily family, bool in_module,
 }
 
 TritonMla::Work TritonMla::work(const MlaShape& shape, double other_bytes) const {
-  const bool sglang = family_.library == MlaLibrary::sglang_triton;
+  const bool sglang = family_.provider == MlaLibrary::sglang_triton;
   Work w;
   w.plan =
       sglang ? sglang_triton_plan(shape, gpu_.sm_count) : vllm_triton_plan(shape, gpu_.sm_count);
@@ -86,7 +86,7 @@ TritonMla::Work TritonMla::work(const MlaShape& shape, double other_bytes) const
 MlaTime TritonMla::time(const Work& w, std::span<const double> values, CacheState cache) const {
   const double cold = cache == CacheState::cold ? 1 : w.cold;
   const double block_s = w.blocks * block_s_(values) * (w.single_head ? kSingleHeadBlock : 1);
-  const bool slow_gather = w.single_head && family_.library == MlaLibrary::sglang_triton;
+  const bool slow_gather = w.single_head && family_.provider == MlaLibrary::sglang_triton;
   const double l2_s = w.cta_bytes / (l2_rate_(values) * (slow_gather ? kSglangSingleHeadL2 : 1));
   const double dram_s = w.cta_bytes * cold * w.dram_reads / dram_rate_(values);
   const auto wave_s = [&](double ctas) { return norm3(block_s, ctas * l2_s, ctas * dram_s); };
