@@ -5,19 +5,13 @@
 #include <string>
 
 #include "arch/gpu_catalog.hpp"
-#include "model/timing/timing_gpu.hpp"
+#include "tests/model/timing_chip.hpp"
 
 namespace smtwin::test {
 
 inline TimingGpu gemm_chip() {
-  TimingGpu gpu;
-  gpu.name = "ten-sms";
-  gpu.compute_capability = {.major = 12, .minor = 0};
-  gpu.sm_count = 10;
-  gpu.clock_hz = 1e9;
-  gpu.l2_bytes = 1e6;
-  gpu.dram_bytes_per_s = 1e11;
-  gpu.dram_read_bytes_per_s = 1e11;
+  TimingGpu gpu = timing_chip("ten-sms", 12, 10, 1e6);
+  gpu.dram_bytes_per_s = gpu.dram_read_bytes_per_s = 1e11;
   gpu.l2_latency_s = 1e-7;
   gpu.dram_latency_s = 3e-7;
   gpu.bf16_flops_per_s = gpu.fp8_flops_per_s = gpu.nvfp4_flops_per_s = 1e13;

@@ -7,19 +7,13 @@
 #include <vector>
 
 #include "model/timing/constant_spec.hpp"
-#include "model/timing/timing_gpu.hpp"
+#include "tests/model/timing_chip.hpp"
 
 namespace smtwin::test {
 
 // 10 SMs, 1 TB/s of DRAM, 1 MB of L2, no timer grid.
 inline TimingGpu mla_chip(int major) {
-  TimingGpu g;
-  g.name = "mla-chip";
-  g.compute_capability = {major, 0};
-  g.sm_count = 10;
-  g.clock_hz = 1e9;
-  g.l2_bytes = 1e6;
-  g.dram_bytes_per_s = 1e12;
+  TimingGpu g = timing_chip("mla-chip", major, 10, 1e6);
   g.dram_read_bytes_per_s = 0.9e12;
   g.bf16_flops_per_s = 100e12;
   g.fp8_flops_per_s = 200e12;

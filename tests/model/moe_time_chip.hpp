@@ -2,20 +2,14 @@
 // Two invented chips with round numbers for tests of the expert-layer model.
 #pragma once
 
-#include "model/timing/timing_gpu.hpp"
+#include "tests/model/timing_chip.hpp"
 
 namespace smtwin::test {
 
 // 100 SMs at 1 GHz, 1 Tflop/s an SM in BF16, 1 TB/s, 100 MB of L2; latencies 100 and 200 ns.
 inline TimingGpu plain_chip() {
-  TimingGpu g;
-  g.name = "plain";
-  g.compute_capability = {12, 0};
-  g.sm_count = 100;
-  g.clock_hz = 1e9;
-  g.l2_bytes = 100e6;
+  TimingGpu g = timing_chip("plain", 12, 100, 100e6);
   g.shared_bytes_per_sm = 102400;
-  g.dram_bytes_per_s = g.dram_read_bytes_per_s = 1e12;
   g.l2_latency_s = 100e-9;
   g.dram_latency_s = 200e-9;
   g.bf16_flops_per_s = 100e12;

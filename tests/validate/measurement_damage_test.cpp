@@ -6,30 +6,17 @@
 
 #include "arch/error.hpp"
 #include "tests/catch.hpp"
+#include "tests/validate/read_text_rows.hpp"
 #include "validate/measurements/measurement_reader.hpp"
 
 using namespace smtwin;
+using test::complaint;
+using test::read;
 
 namespace {
 
 const std::string kGemmHeader =
     "framework,version,device,op_name,kernel_source,gemm_dtype,m,n,k,latency\n";
-
-MeasurementSet read(const std::string& text) {
-  std::istringstream in(text);
-  MeasurementSet set;
-  read_measurements(in, "t.csv", set);
-  return set;
-}
-
-std::string complaint(const std::string& text) {
-  try {
-    read(text);
-  } catch (const DataError& error) {
-    return error.what();
-  }
-  return "";
-}
 
 }  // namespace
 

@@ -6,10 +6,12 @@
 #include <set>
 #include <sstream>
 
-#include "arch/error.hpp"
 #include "tests/catch.hpp"
+#include "tests/validate/read_text_rows.hpp"
 
 using namespace smtwin;
+using test::complaint;
+using test::read;
 
 namespace {
 
@@ -19,22 +21,6 @@ const std::string kModuleHeader =
     kCommon +
     "model,architecture,mla_dtype,kv_cache_dtype,gemm_type,num_heads,batch_size,isl,tp_size,step,"
     "compress_ratio,latency\n";
-
-MeasurementSet read(const std::string& text) {
-  std::istringstream in(text);
-  MeasurementSet set;
-  read_measurements(in, "t.csv", set);
-  return set;
-}
-
-std::string complaint(const std::string& text) {
-  try {
-    read(text);
-  } catch (const DataError& error) {
-    return error.what();
-  }
-  return "";
-}
 
 }  // namespace
 
