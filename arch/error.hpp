@@ -30,14 +30,22 @@ class DataError : public Error {
   using Error::Error;
 };
 
-// The verb needs a GPU and none is there. Exit 3. No verb needs one yet.
+// The verb needs a GPU and none is there. Exit 3.
 class NoDeviceError : public Error {
  public:
   using Error::Error;
   int exit_code() const noexcept override { return 3; }
 };
 
-// The verb needs the CUDA half and this build was made without it. Exit 3. No verb needs it yet.
+// CUDA refused a call on a GPU that is there: out of memory, a launch that failed, a lost device.
+// Exit 3.
+class DeviceError : public Error {
+ public:
+  using Error::Error;
+  int exit_code() const noexcept override { return 3; }
+};
+
+// The verb needs the CUDA half and this build was made without it. Exit 3.
 class NotBuiltError : public Error {
  public:
   using Error::Error;

@@ -122,7 +122,7 @@ void find_also_fit(FitAnswer& answer, const std::vector<KernelRun>& space) {
 }  // namespace
 
 FitAnswer answer_fit(const KernelDescriptor& kernel, const GpuChoice& gpu, const Parameters& base,
-                     const std::vector<std::string>& list, const KernelTimeOptions& options) {
+                     const std::vector<std::string>& list, const KernelOptions& options) {
   FitAnswer answer;
   answer.kernel = &kernel;
   answer.gpu = gpu;

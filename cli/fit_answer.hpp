@@ -23,7 +23,7 @@ struct FitEntry {
 struct FitAnswer {
   const KernelDescriptor* kernel = nullptr;
   GpuChoice gpu;
-  KernelTimeOptions options;
+  KernelOptions options;
   Parameters shapes;       // complete; config parameters as the base has them
   bool from_list = false;  // else the whole config space
   bool show_all = false;
@@ -36,7 +36,7 @@ struct FitAnswer {
 
 // `list` holds compact configurations; empty = the whole space.
 FitAnswer answer_fit(const KernelDescriptor& kernel, const GpuChoice& gpu, const Parameters& base,
-                     const std::vector<std::string>& list, const KernelTimeOptions& options);
+                     const std::vector<std::string>& list, const KernelOptions& options);
 
 void print_fit(std::ostream& out, const FitAnswer& answer);
 std::string fit_json(const FitAnswer& answer);

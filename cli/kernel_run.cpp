@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "arch/error.hpp"
+#include "arch/gpu_catalog.hpp"
 #include "cli/flag_values.hpp"
 #include "cli/next_steps.hpp"
 #include "cli/profile_choice.hpp"
@@ -15,13 +16,17 @@
 namespace smtwin {
 
 KernelRun run_kernel(const KernelDescriptor& kernel, const Parameters& given, const GpuSpec& gpu,
-                     const KernelTimeOptions& options) {
+                     const KernelOptions& options) {
   KernelRun run;
   run.parameters = complete_parameters(kernel, given);
   run.instance = kernel.instantiate(run.parameters, gpu);
   run.residency = residency(gpu, run.instance.resources);
   try {
     run.time = kernel_time(gpu, run.instance, options);
+    if (options.families && run.time->runs) {
+      run.fitted = options.families->time(gpu, kernel, run.parameters, run.instance, options.l2);
+      if (run.fitted) use_family(*run.time, *run.fitted);
+    }
   } catch (const DataError& e) {
     // A rate that nobody knows takes the time away, not the bytes and CTAs: say so beside them.
     run.no_time_because = e.what();
@@ -76,8 +81,8 @@ void add_kernel_flags(CLI::App& app, KernelFlags& flags) {
   app.add_option("--profile", flags.profile, kProfileHelp);
 }
 
-KernelTimeOptions time_options(const KernelFlags& flags) {
-  KernelTimeOptions options;
+KernelOptions time_options(const KernelFlags& flags) {
+  KernelOptions options;
   if (flags.l2 != "cold" && flags.l2 != "warm") {
     throw UsageError("--l2 " + quoted(flags.l2) + ": use cold or warm");
   }
@@ -89,7 +94,7 @@ KernelTimeOptions time_options(const KernelFlags& flags) {
   return options;
 }
 
-void use_profile(const std::string& profile, GpuChoice& gpu, KernelTimeOptions& options) {
+void use_profile(const std::string& profile, GpuChoice& gpu, KernelOptions& options) {
   const ProfileChoice chosen = choose_profile(profile, gpu.gpu);
   options.unmeasured.reset();
   if (chosen.profile) {
@@ -97,15 +102,32 @@ void use_profile(const std::string& profile, GpuChoice& gpu, KernelTimeOptions& 
         chosen.profile->unmeasured.widened(chosen.transferred ? kTransferSd : 0));
   }
   gpu.context.calibration = calibration_context(chosen);
+  const std::shared_ptr<const CalibrationProfile> families = kernel_profile(profile, chosen);
+  options.families =
+      families ? std::make_shared<FittedKernels>(families, find_gpu(families->gpu)) : nullptr;
 }
 
-std::string describe_interval(const KernelTime& time) {
+std::string describe_interval(const KernelRun& run) {
+  const KernelTime& time = *run.time;
+  if (run.fitted) {
+    return "90 % interval " + format_time(time.interval->low_s) + " to " +
+           format_time(time.interval->high_s) + " of family " + run.fitted->family + ", " +
+           std::string(to_string(run.fitted->provenance)) + " from " + run.fitted->fitted_on;
+  }
   if (!time.interval) return "no profile, so without an interval";
   return "90 % interval of kernels that nobody measured " + format_time(time.interval->low_s) +
          " to " + format_time(time.interval->high_s);
 }
 
-std::string describe_intervals(const KernelTimeOptions& options) {
+std::string describe_intervals(const KernelOptions& options, const KernelRun& first) {
+  if (first.fitted) {
+    const double seconds = first.time->seconds;
+    return "90 % interval of the first " +
+           format_number(first.fitted->interval.low_s / seconds, 2) + " to " +
+           format_number(first.fitted->interval.high_s / seconds, 2) + " times, family " +
+           first.fitted->family + ", " + std::string(to_string(first.fitted->provenance)) +
+           " from " + first.fitted->fitted_on;
+  }
   if (!options.unmeasured) return "no profile, so without intervals";
   const TimeInterval factor = options.unmeasured->around(1);
   return "90 % intervals of kernels that nobody measured " + format_number(factor.low_s, 2) +

@@ -3,12 +3,14 @@
 // grid, how many CTAs are resident, and how long it takes.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/verb.hpp"
 #include "kernels/descriptor.hpp"
+#include "model/fitted_kernels.hpp"
 #include "model/kernel_time.hpp"
 #include "model/residency.hpp"
 
@@ -24,14 +26,20 @@ struct KernelRun {
   Residency residency;
   std::optional<KernelTime> time;  // empty: a rate of the GPU is not known, see no_time_because
   std::string no_time_because;
+  std::optional<FittedKernelTime> fitted;  // the family whose numbers `time` holds; empty: v1's own
 
   bool fits() const { return instance.impossible.empty() && residency.ctas_per_sm > 0; }
   bool has_time() const { return time && time->runs; }
 };
 
+// How times are predicted: by a family of a profile where one covers the kernel, else uncalibrated.
+struct KernelOptions : KernelTimeOptions {
+  std::shared_ptr<const FittedKernels> families;  // null: none
+};
+
 // UsageError for a parameter out of range. A kernel that does not fit is an answer.
 KernelRun run_kernel(const KernelDescriptor& kernel, const Parameters& given, const GpuSpec& gpu,
-                     const KernelTimeOptions& options);
+                     const KernelOptions& options);
 
 // "no, 3,328 B over", "yes", "no, registers"
 std::string describe_fit(const KernelRun& run);
@@ -49,14 +57,16 @@ struct KernelFlags {
   std::string profile = {};
 };
 void add_kernel_flags(CLI::App& app, KernelFlags& flags);
-KernelTimeOptions time_options(const KernelFlags& flags);  // UsageError lists what is allowed
-// Intervals of the profile that --profile names, or of the GPU's own, into `options`, and its name
-// into the report's context.
-void use_profile(const std::string& profile, GpuChoice& gpu, KernelTimeOptions& options);
-// "90 % interval 21 us to 40 us" or why there is none.
-std::string describe_interval(const KernelTime& time);
-// The same for many times at once: "90 % intervals 0.77 to 1.4 times each".
-std::string describe_intervals(const KernelTimeOptions& options);
+KernelOptions time_options(const KernelFlags& flags);  // UsageError lists what is allowed
+// Intervals and families of the profile that --profile names, or of the GPU's own, into `options`,
+// and its name into the report's context. Without --profile, families of kernels that the GPU's own
+// profile lacks come from the shipped profile of another GPU, transferred by specification.
+void use_profile(const std::string& profile, GpuChoice& gpu, KernelOptions& options);
+// "90 % interval 21 us to 40 us" or why there is none; `run` has a time.
+std::string describe_interval(const KernelRun& run);
+// The same for many times at once, of which `first` is one: "90 % intervals 0.77 to 1.4 times
+// each".
+std::string describe_intervals(const KernelOptions& options, const KernelRun& first);
 std::string describe(const KernelTimeOptions& options);  // "cold L2, replayed in a CUDA graph"
 
 }  // namespace smtwin

@@ -13,7 +13,7 @@ namespace smtwin {
 struct PredictAnswer {
   const KernelDescriptor* kernel = nullptr;
   GpuChoice gpu;
-  KernelTimeOptions options;
+  KernelOptions options;
   KernelRun run;
 };
 

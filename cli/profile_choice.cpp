@@ -6,6 +6,7 @@
 
 #include "arch/error.hpp"
 #include "arch/gpu_catalog.hpp"
+#include "model/fitted_kernels.hpp"
 #include "model/timing/timing_gpu.hpp"
 #include "model/timing/transfer.hpp"
 #include "validate/fit/profile_io.hpp"
@@ -56,6 +57,19 @@ ProfileChoice choose_profile(const std::string& flag, const GpuSpec& gpu) {
     return chosen(load_shipped(name), gpu);
   }
   return {};
+}
+
+std::shared_ptr<const CalibrationProfile> kernel_profile(const std::string& flag,
+                                                         const ProfileChoice& chosen) {
+  if (chosen.profile && FittedKernels::any_in(*chosen.profile)) return chosen.profile;
+  if (!flag.empty()) return nullptr;
+  for (const std::string& name : shipped_profiles()) {
+    CalibrationProfile profile = load_shipped(name);
+    if (FittedKernels::any_in(profile)) {
+      return std::make_shared<const CalibrationProfile>(std::move(profile));
+    }
+  }
+  return nullptr;
 }
 
 CalibrationContext calibration_context(const ProfileChoice& choice) {

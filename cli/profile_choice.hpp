@@ -28,6 +28,11 @@ ProfileChoice choose_profile(const std::string& flag, const GpuSpec& gpu);
 // A shipped profile by any name of its GPU, or a file. UsageError or DataError when there is none.
 CalibrationProfile find_profile(const std::string& name_or_file);
 
+// Where families of kernels come from: the chosen profile when it has any; without a flag else the
+// first shipped one that has. Null: nowhere.
+std::shared_ptr<const CalibrationProfile> kernel_profile(const std::string& flag,
+                                                         const ProfileChoice& chosen);
+
 // The `calibration` of a report's context.
 CalibrationContext calibration_context(const ProfileChoice& choice);
 

@@ -115,7 +115,6 @@ int run_verb(const Verb& verb, std::vector<std::string> arguments, std::istream&
              std::ostream& out, std::ostream& err) {
   VerbInput input{.in = in, .err = err};
   std::string format = "table";
-  std::string output;
   CLI::App app(verb.summary, "smtwin " + verb.name);
   app.footer("example:\n  smtwin " + verb.example);
   app.allow_extras();
@@ -128,7 +127,7 @@ int run_verb(const Verb& verb, std::vector<std::string> arguments, std::istream&
       ->type_size(1)
       ->allow_extra_args(false);
   app.add_option("--format", format, "table, json or csv");
-  app.add_option("-o,--output", output, "write the report to a file, whole or not at all");
+  app.add_option("-o,--output", input.output, "write the report to a file, whole or not at all");
   std::reverse(arguments.begin(), arguments.end());
   try {
     app.parse(arguments);
@@ -147,8 +146,10 @@ int run_verb(const Verb& verb, std::vector<std::string> arguments, std::istream&
   input.format = parse_format(format);
 
   const Answer answer = verb.answer(input);
+  std::string output = input.output;
   if (answer.file && !output.empty()) {
     write_file_atomically(output, answer.file());
+    if (answer.after_file) answer.after_file();
     output.clear();
   }
   std::ostringstream report;

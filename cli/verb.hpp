@@ -29,8 +29,9 @@ struct VerbInput {
   std::vector<std::pair<std::string, std::string>> kernel_flags = {};
   std::vector<std::string> verb_flags = {};  // "--threads", ...: what an unknown one may mean
   Format format = Format::table;
-  std::istream& in;   // for "-"
-  std::ostream& err;  // warnings; stdout carries the report only
+  std::string output = {};  // -o as typed; "" when absent
+  std::istream& in;         // for "-"
+  std::ostream& err;        // warnings; stdout carries the report only
 };
 
 // One answer; only the form that was asked for is built.
@@ -43,6 +44,7 @@ struct Answer {
   // What -o FILE receives instead of the report, for verbs that make a file of their own (a
   // profile); the report then goes to stdout.
   std::function<std::string()> file = {};
+  std::function<void()> after_file = {};  // once that file is there
 };
 
 struct Verb {

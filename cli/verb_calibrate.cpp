@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// smtwin calibrate: the constants of the kernel-time families fitted to measured rows, written as
-// a profile that the other verbs load with --profile.
+// smtwin calibrate: the constants of the kernel-time families fitted to measured rows or to a run
+// of our own kernels, written as a profile that the other verbs load with --profile.
 #include <CLI/CLI.hpp>
 
 #include <limits>
@@ -9,6 +9,7 @@
 
 #include "arch/error.hpp"
 #include "arch/gpu_catalog.hpp"
+#include "cli/calibrate_run.hpp"
 #include "cli/measurements_answer.hpp"
 #include "cli/profile_choice.hpp"
 #include "validate/fit/profile_io.hpp"
@@ -24,6 +25,7 @@ struct Flags {
   std::uint64_t max_points = 0;
   std::int64_t seed = 1;
   bool ablate = false;
+  CalibrateRunFlags runs;
 };
 
 // The one GPU whose rows are there.
@@ -42,7 +44,7 @@ std::string only_gpu(const std::vector<FamilyRows>& families) {
 }
 
 Answer show(const Flags& flags, const VerbInput& input) {
-  if (!flags.measurements.empty() || flags.ablate || flags.max_points > 0 || !input.gpu.empty()) {
+  if (flags.ablate || flags.max_points > 0 || !input.gpu.empty()) {
     throw UsageError("--show prints a profile as it is; leave the other flags out");
   }
   const auto result = std::make_shared<CalibrateAnswer>();
@@ -62,11 +64,25 @@ Answer show(const Flags& flags, const VerbInput& input) {
 
 Answer answer(const Flags& flags, const VerbInput& input) {
   if (!input.settings.empty()) throw UsageError("--set changes nothing that calibrate does");
-  if (!flags.show.empty()) return show(flags, input);
-  if (flags.measurements.empty()) {
+  const bool device = flags.runs.device.device >= 0;
+  const int sources =
+      !flags.show.empty() + !flags.measurements.empty() + !flags.runs.files.empty() + device;
+  if (sources != 1) {
     throw UsageError(
-        "calibrate needs --measurements DIR|FILES, tables of measured kernel times, or --show "
-        "GPU|FILE, a profile to look at");
+        "calibrate needs one of --measurements DIR|FILES, tables of measured kernel times, --run "
+        "FILES, runs of our kernels, --device 0, such a run now, and --show GPU|FILE, a profile to "
+        "look at");
+  }
+  if (!flags.show.empty()) return show(flags, input);
+  CalibrateOptions options = flags.options;
+  options.max_points = static_cast<int>(flags.max_points);
+  options.seed = static_cast<std::uint64_t>(flags.seed);
+  if (device || !flags.runs.files.empty()) {
+    if (flags.ablate) throw UsageError("--ablate: with --measurements only");
+    return answer_calibrate_runs(flags.runs, options, flags.source, input);
+  }
+  if (!flags.runs.base.empty() || flags.runs.force) {
+    throw UsageError("--base and --force go with --device and --run");
   }
   if (flags.ablate && input.format == Format::csv) {
     throw UsageError("--ablate: use --format table or json");
@@ -76,9 +92,6 @@ Answer answer(const Flags& flags, const VerbInput& input) {
   const auto result = std::make_shared<CalibrateAnswer>();
   ReportContext context;
   context.gpu = only_gpu(rows->families);
-  CalibrateOptions options = flags.options;
-  options.max_points = static_cast<int>(flags.max_points);
-  options.seed = static_cast<std::uint64_t>(flags.seed);
   result->profile = calibrate(rows->families, flags.source, options);
   for (const FamilyRows& f : rows->families) {
     if (f.problem && f.rows.size() >= kRowsForFit) continue;
@@ -110,7 +123,7 @@ Answer answer(const Flags& flags, const VerbInput& input) {
 Verb calibrate_verb() {
   const auto flags = std::make_shared<Flags>();
   return {.name = "calibrate",
-          .summary = "constants of the kernel-time model fitted to measured rows",
+          .summary = "constants of the kernel-time model fitted to measured rows or to this GPU",
           .example = "calibrate --measurements tests/golden/calibrate/made_up_rows.csv",
           .takes_gpu = true,
           .takes_kernel_parameters = false,
@@ -130,6 +143,7 @@ Verb calibrate_verb() {
                     ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
                 app.add_option("--source", flags->source,
                                "where the rows come from, in words, kept in the profile");
+                add_calibrate_run_flags(app, flags->runs);
                 app.add_flag("--ablate", flags->ablate,
                              "also refit each family without each of its effects");
                 app.add_option("--threads", flags->options.threads,

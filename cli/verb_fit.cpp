@@ -36,7 +36,7 @@ std::vector<std::string> list_entries(const std::string& text) {
 Answer answer(const Flags& flags, const VerbInput& input) {
   const KernelChoice choice = choose_kernel(flags.shared.kernel, "", input);
   GpuChoice gpu = choose_gpu(input.gpu, single_values(choice.settings.gpu));
-  KernelTimeOptions options = time_options(flags.shared);
+  KernelOptions options = time_options(flags.shared);
   use_profile(flags.shared.profile, gpu, options);
   const auto fit = std::make_shared<FitAnswer>(
       answer_fit(*choice.kernel, gpu, with_settings(choice), list_entries(flags.list), options));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // smtwin validate, host half: predictions against tables from anywhere. --occupancy holds what a
 // driver said about residency, --compiled what a compiler produced (exit 1 when any row differs),
-// --measurements what kernels took.
+// --measurements what kernels took, --run what our own kernels took in a run kept as a file, and
+// --device takes such a run now.
 #include <CLI/CLI.hpp>
 
 #include <fstream>
@@ -12,6 +13,7 @@
 #include "arch/gpu_catalog.hpp"
 #include "cli/settings.hpp"
 #include "cli/validate_measurements.hpp"
+#include "cli/validate_run.hpp"
 #include "cli/validate_views.hpp"
 #include "cli/verb.hpp"
 
@@ -21,6 +23,7 @@ namespace {
 struct Flags {
   std::string occupancy, compiled;
   MeasurementFlags measurements;
+  RunFlags runs;
 };
 
 // `in` for "-", else the opened file.
@@ -72,7 +75,7 @@ Answer answer_compiled_table(const std::string& path, const VerbInput& input) {
 Verb validate_verb() {
   const auto flags = std::make_shared<Flags>();
   return {.name = "validate",
-          .summary = "predictions against tables: driver answers, compiled kernels, kernel times",
+          .summary = "predictions against kernels that ran: tables, stored runs, or this GPU now",
           .example = "validate --occupancy tests/golden/validate_occupancy/rows.csv --gpu h200-sxm",
           .takes_gpu = true,
           .takes_kernel_parameters = false,
@@ -84,15 +87,21 @@ Verb validate_verb() {
                 app.add_option("--compiled", flags->compiled,
                                "CSV of compiled kernels with their shared bytes; - for stdin");
                 add_measurement_flags(app, flags->measurements);
+                add_run_flags(app, flags->runs);
               },
           .answer =
               [flags](const VerbInput& input) {
+                const bool device = flags->runs.device.device >= 0;
                 const int tables = !flags->occupancy.empty() + !flags->compiled.empty() +
-                                   !flags->measurements.paths.empty();
+                                   !flags->measurements.paths.empty() + !flags->runs.files.empty() +
+                                   device;
                 if (tables != 1) {
                   throw UsageError(
-                      "validate needs one of --occupancy FILE.csv --gpu G, --compiled FILE.csv "
-                      "and --measurements DIR|FILES");
+                      "validate needs one of --occupancy FILE.csv --gpu G, --compiled FILE.csv, "
+                      "--measurements DIR|FILES, --run FILES and --device 0");
+                }
+                if (device || !flags->runs.files.empty()) {
+                  return answer_runs(flags->runs, flags->measurements, input);
                 }
                 if (!flags->measurements.paths.empty()) {
                   return answer_measurements(flags->measurements, input);

@@ -125,7 +125,8 @@ void print_fit(std::ostream& out, const FitAnswer& a) {
       if (entry.run.has_time()) weakest = weaker(weakest, entry.run.time->provenance);
     }
     print_wrapped(out, "predicted",
-                  describe(a.options) + "; " + describe_intervals(a.options) +
+                  describe(a.options) + "; " +
+                      describe_intervals(a.options, a.entries.front().run) +
                       "; weakest input: " + std::string(to_string(weakest)));
   }
   print_overrides(out, a.gpu.context.overrides);

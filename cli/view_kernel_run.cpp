@@ -107,6 +107,7 @@ std::string kernel_run_json(const KernelDescriptor& kernel, const KernelRun& run
   if (run.has_time()) {
     object["waves"] = waves_object(run.time->waves);
     object["predicted"] = time_object(*run.time);
+    if (run.fitted) object["predicted"]["family"] = run.fitted->family;
   } else {
     object["predicted"] = nullptr;
   }

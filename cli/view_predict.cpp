@@ -54,7 +54,7 @@ void print_time(std::ostream& out, const PredictAnswer& a) {
                     format_size(t.bytes_in_flight_for_dram_peak));
   print_wrapped(out, "predicted",
                 format_time(t.seconds) + ", bound by " + label(t.binding) + "; " +
-                    describe(a.options) + "; " + describe_interval(t) +
+                    describe(a.options) + "; " + describe_interval(a.run) +
                     "; weakest input: " + std::string(to_string(t.provenance)));
 }
 

@@ -218,7 +218,8 @@ void print_whatif(std::ostream& out, const WhatifAnswer& a) {
       print_wrapped(out, a.points.size() == 2 ? "why" : p.label, p.against_base.sentence);
     }
   }
-  print_wrapped(out, "predicted", describe(a.options) + "; " + describe_intervals(a.options));
+  print_wrapped(out, "predicted",
+                describe(a.options) + "; " + describe_intervals(a.options, a.points.front().run));
   print_overrides_once(out, a);
 }
 

@@ -65,8 +65,7 @@ std::string label_of(const Changes& changes) {
 }
 
 WhatifPoint make_point(const KernelChoice& choice, const std::string& gpu, const Changes& held,
-                       const Changes& varied, const std::string& profile,
-                       KernelTimeOptions& options) {
+                       const Changes& varied, const std::string& profile, KernelOptions& options) {
   std::string gpu_name = gpu;
   Parameters parameters = choice.given;
   std::vector<std::string> gpu_settings;
@@ -93,7 +92,7 @@ WhatifPoint make_point(const KernelChoice& choice, const std::string& gpu, const
 }  // namespace
 
 WhatifAnswer answer_whatif(const KernelChoice& choice, const std::vector<std::string>& gpus,
-                           const KernelTimeOptions& options, const std::string& profile) {
+                           const KernelOptions& options, const std::string& profile) {
   const std::vector<Axis> axes = axes_of(choice, gpus);
   const bool sweeps = std::any_of(axes.begin(), axes.end(),
                                   [](const Axis& axis) { return axis.values.size() > 1; });
@@ -126,7 +125,12 @@ WhatifAnswer answer_whatif(const KernelChoice& choice, const std::vector<std::st
   const KernelRun& base = answer.points.front().run;
   for (std::size_t i = 1; i < answer.points.size(); ++i) {
     WhatifPoint& point = answer.points[i];
-    if (base.time && point.run.time) point.against_base = compare(*base.time, *point.run.time);
+    if (!base.time || !point.run.time) continue;
+    point.against_base = compare(*base.time, *point.run.time);
+    if (base.fitted && point.run.fitted) {
+      point.against_base.sentence +=
+          "; " + describe(loop_change(base.fitted->loop, point.run.fitted->loop));
+    }
   }
   return answer;
 }

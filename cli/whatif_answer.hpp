@@ -23,14 +23,14 @@ struct WhatifPoint {
 
 struct WhatifAnswer {
   const KernelDescriptor* kernel = nullptr;
-  KernelTimeOptions options;
+  KernelOptions options;
   std::vector<WhatifPoint> points;  // the first is what the others are compared with
 };
 
 // Settings with one value change the second point together; settings with several values span one
 // point each combination, the first of them the base, and the others then hold for all points.
 WhatifAnswer answer_whatif(const KernelChoice& choice, const std::vector<std::string>& gpus,
-                           const KernelTimeOptions& options, const std::string& profile);
+                           const KernelOptions& options, const std::string& profile);
 
 void print_whatif(std::ostream& out, const WhatifAnswer& answer);
 std::string whatif_json(const WhatifAnswer& answer);

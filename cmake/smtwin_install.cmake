@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # install + find_package(smtwin): headers under include/smtwin/, data under share/smtwin/, the
-# program in bin/. Nothing that a user of the libraries must find: third-party libraries are
-# header-only and stay inside. tests/consumer proves it.
+# program in bin/. A user of the libraries must find libelf, which the readers of machine code link;
+# other third-party libraries are header-only and stay inside. tests/consumer proves it.
 include(CMakePackageConfigHelpers)
 set(SMTWIN_INSTALL_DATADIR ${CMAKE_INSTALL_DATADIR}/smtwin)
 set(SMTWIN_INSTALL_CMAKEDIR ${CMAKE_INSTALL_LIBDIR}/cmake/smtwin)

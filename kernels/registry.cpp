@@ -3,11 +3,13 @@
 #include <algorithm>
 
 #include "arch/error.hpp"
+#include "kernels/dense_gemm/descriptor.hpp"
 #include "kernels/descriptor.hpp"
 #include "kernels/external/cutlass_nvfp4/descriptor.hpp"
 #include "kernels/external/sparse_decode_fieldnotes/descriptor.hpp"
 #include "kernels/external/triton_gemm/descriptor.hpp"
 #include "kernels/external/triton_moe_gemm/descriptor.hpp"
+#include "kernels/sparse_mla_decode/descriptor.hpp"
 #include "kernels/text.hpp"
 
 namespace smtwin {
@@ -15,6 +17,8 @@ namespace {
 
 std::vector<std::unique_ptr<KernelDescriptor>> make_registry() {
   std::vector<std::unique_ptr<KernelDescriptor>> kernels;
+  kernels.push_back(make_sparse_mla_decode());
+  kernels.push_back(make_dense_gemm());
   kernels.push_back(make_triton_gemm());
   kernels.push_back(make_triton_moe_gemm());
   kernels.push_back(make_cutlass_nvfp4());

@@ -7,7 +7,7 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 packages=(build-essential cmake ninja-build libeigen3-dev libboost-graph-dev nlohmann-json3-dev
-  libcli11-dev catch2 libbenchmark-dev pkg-config)
+  libcli11-dev libelf-dev catch2 libbenchmark-dev pkg-config)
 minimum_cmake=3.24
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
@@ -15,7 +15,8 @@ if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
 error: scripts/install-deps.sh: no apt-get here; it installs packages on Debian and Ubuntu only.
 Install these with your system's own package manager, then run the script again with
 SMTWIN_SKIP_DEPS=1: a C++20 compiler (GCC 11 or newer), CMake $minimum_cmake or newer, Ninja, Eigen 3,
-Boost (Graph), nlohmann/json 3, CLI11 2, Catch2 2.13 or 3; optionally Google Benchmark.
+Boost (Graph), nlohmann/json 3, CLI11 2, libelf, pkg-config, Catch2 2.13 or 3; optionally Google
+Benchmark.
 EOF
   exit 2
 fi

@@ -8,7 +8,6 @@
 #include <map>
 
 #include "model/timing/uncertainty.hpp"
-#include "validate/fit/fitted_ranges.hpp"
 #include "validate/fit/parallel.hpp"
 #include "validate/fit/statistics.hpp"
 
@@ -33,6 +32,7 @@ FamilyFitOptions fit_options(const CalibrateOptions& options,
   o.max_points = options.max_points;
   o.seed = options.seed;
   o.fixed = fixed;
+  o.noise = options.noise;
   return o;
 }
 
@@ -126,7 +126,7 @@ void set_unmeasured(CalibrationProfile& profile, const std::vector<const FamilyR
     const TimeProblem& problem = *family->problem;
     std::vector<double> priors;
     for (const ConstantSpec& s : problem.constants()) priors.push_back(s.prior);
-    std::vector<std::size_t> all(family->rows.size());
+    std::vector<std::size_t> all(family->measured.measured_s.size());
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
     for (const std::size_t i : draw_rows(family->measured, all, kPointsPerFamily, profile.seed)) {
       int choice = 0;
@@ -166,7 +166,7 @@ FamilyCalibration describe(const FamilyRows& family, const FamilyFit& fit,
          .at_bound = shared ? pooled.at(s.name).at_bound() : fit.at_bound[j],
          .of_gpu = shared});
   }
-  out.ranges = fitted_ranges(family.rows);
+  out.ranges = family.ranges;
   out.unseen.rows = static_cast<std::int64_t>(check.log_error.size());
   out.unseen.shapes = static_cast<std::int64_t>(family.shapes);
   out.unseen.folds = check.folds;
@@ -188,7 +188,7 @@ CalibrationProfile calibrate(const std::vector<FamilyRows>& all, const std::stri
                              const CalibrateOptions& options) {
   std::vector<const FamilyRows*> families;
   for (const FamilyRows& f : all) {
-    if (f.problem && f.rows.size() >= kRowsForFit) families.push_back(&f);
+    if (f.problem && f.measured.measured_s.size() >= options.fewest_rows) families.push_back(&f);
   }
   CalibrationProfile profile;
   profile.source = source;
@@ -197,7 +197,9 @@ CalibrationProfile calibrate(const std::vector<FamilyRows>& all, const std::stri
   profile.fingerprint = fingerprint(all);
   if (families.empty()) return profile;
   profile.gpu = families.front()->gpu;
-  for (const FamilyRows* f : families) profile.rows += static_cast<std::int64_t>(f->rows.size());
+  for (const FamilyRows* f : families) {
+    profile.rows += static_cast<std::int64_t>(f->measured.measured_s.size());
+  }
 
   std::vector<FamilyFit> fits(families.size());
   parallel_for(families.size(), options.threads, [&](std::size_t i) {
@@ -269,7 +271,7 @@ std::string fingerprint(const std::vector<FamilyRows>& families) {
   for (const FamilyRows& family : families) {
     const std::string key = family.identity.key();
     add(key.data(), key.size());
-    for (std::size_t i = 0; i < family.rows.size(); ++i) {
+    for (std::size_t i = 0; i < family.measured.measured_s.size(); ++i) {
       add(&family.measured.shape[i], sizeof family.measured.shape[i]);
       add(&family.measured.measured_s[i], sizeof family.measured.measured_s[i]);
     }

@@ -17,15 +17,17 @@
 
 namespace smtwin {
 
+// A family of fewer rows is not fitted: priors and the interval of unmeasured kernels serve better.
+inline constexpr std::size_t kRowsForFit = 30;
+
 struct CalibrateOptions {
   int max_points = 0;  // rows a family is fitted on; 0 = kDefaultFitRows
   std::uint64_t seed = 1;
   int folds = 4;
+  std::size_t fewest_rows = kRowsForFit;
+  double noise = kRowNoise;  // how far a good model is from one row, in log time
   int threads = 0;  // 0 = as many as the machine runs at once
 };
-
-// A family of fewer rows is not fitted: priors and the interval of unmeasured kernels serve better.
-inline constexpr std::size_t kRowsForFit = 30;
 
 // `families`: of one GPU; those without a problem or with too few rows are left out. `source`: of
 // the rows, in words.

@@ -104,6 +104,7 @@ FamilyFit fit_family(const MeasuredFamily& family, std::span<const std::size_t> 
   };
   LeastSquaresOptions solver;
   solver.max_iterations = options.max_iterations;
+  solver.noise = options.noise;
   const LeastSquaresResult solved = solve(problem, solver);
 
   FamilyFit fit;

@@ -27,12 +27,16 @@ struct FixedConstant {
   double value = 0;
 };
 
+// What rows of different collectors scatter by around a good model.
+inline constexpr double kRowNoise = 0.1;
+
 struct FamilyFitOptions {
   int max_points = 0;      // rows used, drawn shape by shape; 0 = kDefaultFitRows
   std::uint64_t seed = 1;  // of the draw
   std::vector<FixedConstant> fixed;
   std::vector<double> start;  // raw values in the order of constants(); empty = the priors
   int max_iterations = 40;
+  double noise = kRowNoise;  // spread of a row that the model explains, in log time
 };
 // More rows of the same shapes move no constant by more than its uncertainty, only the clock.
 inline constexpr int kDefaultFitRows = 1200;

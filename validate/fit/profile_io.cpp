@@ -47,15 +47,6 @@ Json constant_json(const FittedConstant& c) {
           {"meaning", c.meaning}};
 }
 
-// A file of another version or with a typing error is refused rather than half understood.
-void expect_keys(const HfObject& o, const std::vector<std::string>& allowed) {
-  for (const std::string& key : o.keys()) {
-    if (std::find(allowed.begin(), allowed.end(), key) == allowed.end()) {
-      o.fail(key, "unknown key");
-    }
-  }
-}
-
 bool required_boolean(const HfObject& o, const char* key) {
   if (!o.has(key)) o.fail(key, "missing; needed: true or false");
   return o.boolean_or(key, false);
@@ -71,7 +62,7 @@ std::array<double, 2> read_interval(const HfObject& o, const char* key, double l
 }
 
 FittedConstant read_constant(const HfObject& o) {
-  expect_keys(o, {"name", "value", "unit", "log_sd", "prior", "at_bound", "of_gpu", "meaning"});
+  o.expect_keys({"name", "value", "unit", "log_sd", "prior", "at_bound", "of_gpu", "meaning"});
   return {.name = o.text("name"),
           .unit = o.text("unit"),
           .meaning = o.text("meaning"),
@@ -161,9 +152,9 @@ Json family_json(const FamilyCalibration& f) {
 }
 
 FamilyCalibration read_family(const HfObject& o) {
-  expect_keys(o, {"table", "framework", "kernel_source", "dtype", "kv_dtype", "gemm_type",
-                  "rows_used", "converged", "constants", "covariance", "spread", "interval_scores",
-                  "unseen_shapes", "ranges"});
+  o.expect_keys({"table", "framework", "kernel_source", "dtype", "kv_dtype", "gemm_type",
+                 "rows_used", "converged", "constants", "covariance", "spread", "interval_scores",
+                 "unseen_shapes", "ranges"});
   FamilyCalibration f;
   f.identity = {.table = o.text("table"),
                 .framework = o.text("framework"),
@@ -258,8 +249,8 @@ CalibrationProfile read_profile(const std::string& json_text, const std::string&
   const HfObject o = HfObject::parse(json_text, file_name);
   const std::int64_t version = o.integer("schema_version", {0, 1000000});
   if (version != 1) o.fail("schema_version", "expected 1, found " + std::to_string(version));
-  expect_keys(o, {"schema_version", "gpu", "source", "fingerprint", "rows", "seed", "max_points",
-                  "unmeasured_interval", "gpu_constants", "families"});
+  o.expect_keys({"schema_version", "gpu", "source", "fingerprint", "rows", "seed", "max_points",
+                 "unmeasured_interval", "gpu_constants", "families"});
   CalibrationProfile p;
   p.gpu = o.text("gpu");
   p.source = o.text("source");

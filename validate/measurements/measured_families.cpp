@@ -10,6 +10,7 @@
 
 #include "arch/error.hpp"
 #include "arch/gpu_catalog.hpp"
+#include "validate/fit/fitted_ranges.hpp"
 #include "validate/measurements/row_problems.hpp"
 
 namespace smtwin {
@@ -176,6 +177,7 @@ std::vector<FamilyRows> group_families(const std::vector<MeasurementRow>& rows,
   std::vector<FamilyRows> out;
   for (auto& [key, family] : families) {
     index_shapes(family);
+    family.ranges = fitted_ranges(family.rows);
     if (family.why.empty()) {
       try {
         family.problem = make_problem(family.rows.front()->table, family.rows, family.timing_gpu);

@@ -25,11 +25,12 @@ struct FamilyRows {
   FamilyIdentity identity;
   std::string gpu;  // canonical name
   TimingGpu timing_gpu;
-  std::vector<const MeasurementRow*> rows;
-  std::unique_ptr<TimeProblem> problem;  // null: not modelled, `why` says so
+  std::vector<const MeasurementRow*> rows;  // empty for readings of a run (runs/run_rows.hpp)
+  std::unique_ptr<TimeProblem> problem;     // null: not modelled, `why` says so
   std::string why;
-  std::size_t shapes = 0;   // different ones
-  MeasuredFamily measured;  // its problem points at the one above
+  std::size_t shapes = 0;           // different ones
+  std::vector<FittedRange> ranges;  // of its columns
+  MeasuredFamily measured;          // its problem points at the one above
 };
 
 // Families of every row, in order of GPU and key. Rows of a device nobody knows or of a kernel

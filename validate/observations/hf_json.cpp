@@ -134,6 +134,12 @@ std::string HfObject::pointer(std::string_view key) const {
   return pointer_ + '/' + printable(std::string(key), 200);
 }
 
+void HfObject::expect_keys(const std::vector<std::string>& allowed) const {
+  for (const std::string& key : keys()) {
+    if (std::find(allowed.begin(), allowed.end(), key) == allowed.end()) fail(key, "unknown key");
+  }
+}
+
 const std::string& HfObject::file_name() const { return document_->file_name; }
 
 std::string HfObject::dump() const {

@@ -79,6 +79,10 @@ class HfObject {
   // Pointers of every field of the file that was asked for so far, there or not.
   std::vector<std::string> pointers_read() const;
 
+  // DataError at the first key that is not among `allowed`: a file of another version or with a
+  // typing error is refused rather than half understood.
+  void expect_keys(const std::vector<std::string>& allowed) const;
+
  private:
   HfObject(std::shared_ptr<HfDocument> document, const void* value, std::string pointer)
       : document_(std::move(document)), value_(value), pointer_(std::move(pointer)) {}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/families/own_kernels/launch_fill.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "arch/units.hpp"
+
+namespace smtwin {
+
+LaunchFill launch_fill(const GpuSpec& gpu, const KernelInstance& kernel) {
+  LaunchFill fill;
+  fill.sm_count = require(gpu, gpu.sm_count, "sm_count");
+  fill.warps_per_cta = ceil_div(kernel.resources.threads_per_cta, gpu.sm.threads_per_warp);
+  if (!kernel.impossible.empty() || refused_outside_sm(gpu.sm, kernel.resources)) return fill;
+  fill.resident = resident_ctas(gpu.sm, kernel.resources).ctas_per_sm;
+  if (fill.resident <= 0) return fill;
+  fill.ctas = static_cast<double>(kernel.grid.x) * static_cast<double>(kernel.grid.y) *
+              static_cast<double>(kernel.grid.z);
+  fill.busiest = std::ceil(fill.ctas / fill.sm_count);
+  fill.together = std::min(fill.busiest, fill.resident);
+  fill.rounds = std::ceil(fill.busiest / fill.together);
+  const double slots = fill.resident * fill.sm_count;
+  fill.full = {.count = std::floor(fill.ctas / slots), .ctas = slots, .together = fill.resident};
+  const double rest = fill.ctas - fill.full.count * slots;
+  fill.tail = {
+      .count = rest > 0 ? 1.0 : 0.0, .ctas = rest, .together = std::ceil(rest / fill.sm_count)};
+  return fill;
+}
+
+}  // namespace smtwin

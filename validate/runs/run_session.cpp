@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "validate/runs/run_session.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "arch/error.hpp"
+#include "arch/gpu_catalog.hpp"
+#include "validate/runs/run_readings.hpp"
+
+namespace smtwin {
+namespace {
+
+// Finalists: close enough to the fastest that one median does not order them.
+constexpr double kFinalistMargin = 1.06;
+constexpr std::size_t kMostFinalists = 6;
+constexpr int kFinalMedians = 5;
+constexpr int kMostResidencyTries = 3;      // traces of a variant until the driver's count was seen
+constexpr double kUnmeasurableError = 1e9;  // stands for infinite in files
+constexpr double kUnchecked = -1;
+constexpr int kShapesAlwaysChecked = 3;
+constexpr double kCheckShare = 0.3;  // of the run's time
+
+using Key = std::pair<std::string, Parameters>;  // kernel and configuration
+
+class Session {
+ public:
+  Session(Measurer& measurer, const SessionOptions& options, RunJournal* journal)
+      : measurer_(measurer), options_(options), journal_(journal) {
+    if (journal_ != nullptr) result_.run = journal_->found();
+    deadline_ = options.deadline_s > 0 ? options.deadline_s : time_box(options.effort);
+    RunFile& run = result_.run;
+    run.gpu = measurer.gpu();
+    run.compiler = measurer.compiler();
+    run.method = measurer.method();
+    run.seed = options.seed;
+    gpu_ =
+        find_gpu(run.gpu.name.empty() ? "sm_" + digits(run.gpu.compute_capability) : run.gpu.name);
+  }
+
+  SessionResult run() {
+    kernels_ = measurer_.kernels();
+    const std::vector<PlannedShape> plan =
+        plan_run(kernels_, options_.effort, options_.only_kernel);
+    for (const MeasurableKernel& kernel : kernels_) {
+      if (!kernel.unavailable.empty()) skip(kernel.name, kernel.unavailable);
+    }
+    for (const MeasurableKernel& kernel : kernels_) {
+      if (!kernel.peer && planned(plan, kernel.name)) read_functions(kernel);
+    }
+    if (options_.probes && !checks_only()) read_probes();
+    std::size_t shapes_left = plan.size();
+    for (const PlannedShape& shape : plan) {
+      if (!go_on()) break;
+      measure_shape(shape);
+      --shapes_left;
+    }
+    if (result_.out_of_time) {
+      result_.skipped.push_back(std::to_string(shapes_left) + " of " + std::to_string(plan.size()) +
+                                " shapes: the time box of " +
+                                std::to_string(static_cast<int>(deadline_)) + " s was used up");
+    }
+    return std::move(result_);
+  }
+
+ private:
+  static std::string digits(std::string text) {  // "9.0" -> "90"
+    std::erase(text, '.');
+    return text;
+  }
+
+  static bool planned(const std::vector<PlannedShape>& plan, const std::string& kernel) {
+    return std::any_of(plan.begin(), plan.end(),
+                       [&](const PlannedShape& shape) { return shape.kernel == kernel; });
+  }
+
+  void skip(const std::string& what, const std::string& why) {
+    result_.skipped.push_back(what + ": " + why);
+  }
+
+  // False once the GPU was given up or the time is over.
+  bool go_on() {
+    if (!result_.stopped.empty() || result_.out_of_time) return false;
+    result_.out_of_time = options_.clock && options_.clock() >= deadline_;
+    return !result_.out_of_time;
+  }
+
+  // Takes one reading; a refusal of the GPU costs this reading, a lost GPU ends the run.
+  template <typename Take>
+  bool attempt(const std::string& what, const Take& take) {
+    try {
+      take();
+      return true;
+    } catch (const DeviceError& error) {
+      if (measurer_.usable()) {
+        skip(what, error.what());
+      } else {
+        result_.stopped = what + ": " + error.what();
+      }
+      return false;
+    }
+  }
+
+  template <typename Reading>
+  void record(std::vector<Reading>& readings, const Reading& reading) {
+    keep(readings, reading);
+    if (journal_ != nullptr) journal_->append(reading);
+  }
+
+  void read_functions(const MeasurableKernel& kernel) {
+    for (const Parameters& config : kernel.variants) {
+      const bool known = std::any_of(
+          result_.run.functions.begin(), result_.run.functions.end(),
+          [&](const FunctionReading& f) { return f.kernel == kernel.name && f.config == config; });
+      if (known) continue;
+      if (!result_.stopped.empty()) return;
+      attempt(kernel.name, [&] {
+        for (const FunctionReading& f : measurer_.functions(kernel.name, config)) {
+          record(result_.run.functions, f);
+        }
+      });
+    }
+  }
+
+  void read_probes() {
+    std::vector<ProbePoint> points;
+    if (!attempt("probes", [&] { points = measurer_.probes(options_.effort); })) return;
+    for (const ProbePoint& point : points) {
+      const bool known = std::any_of(
+          result_.run.probes.begin(), result_.run.probes.end(), [&](const ProbeReading& r) {
+            return r.probe == point.probe && r.parameters == point.parameters;
+          });
+      if (known) continue;
+      if (!go_on()) return;
+      attempt("probe " + point.probe, [&] {
+        const std::optional<ProbeReading> reading = measurer_.probe(point);
+        if (reading) record(result_.run.probes, *reading);
+      });
+    }
+    say("probes: " + std::to_string(result_.run.probes.size()) + " readings");
+  }
+
+  void say(const std::string& text) {
+    if (options_.progress) options_.progress(text);
+  }
+
+  const TimeReading* find_time(const PlannedShape& shape, const TimeTask& task) const {
+    for (const TimeReading& t : result_.run.times) {
+      if (t.kernel == shape.kernel && t.cache == task.cache && t.launch == task.launch &&
+          t.config == task.config && t.shape == shape.shape) {
+        return &t;
+      }
+    }
+    return nullptr;
+  }
+
+  // The main function of a variant; null for a peer.
+  FunctionReading* main_function(const std::string& kernel, const Parameters& config) {
+    for (FunctionReading& f : result_.run.functions) {
+      if (f.kernel == kernel && f.config == config) return &f;
+    }
+    return nullptr;
+  }
+
+  bool checks_only() const { return options_.effort == Effort::check; }
+  int cold_samples() const { return options_.effort == Effort::quick ? 9 : 11; }
+
+  std::vector<TimeTask> tasks_of(const PlannedShape& shape, const MeasurableKernel& kernel) {
+    std::vector<TimeTask> tasks;
+    for (const Parameters& config : kernel.variants) {
+      const FunctionReading* main = main_function(kernel.name, config);
+      if (main != nullptr && main->driver_ctas_per_sm == 0) continue;  // does not fit this GPU
+      if (!can_run(kernel.name, shape.shape, config, gpu_)) continue;
+      tasks.push_back({.config = config, .samples = cold_samples()});
+      if (shape.warm_too && !checks_only()) {
+        tasks.push_back({.config = config, .cache = SampleCache::warm, .samples = cold_samples()});
+      }
+    }
+    return tasks;
+  }
+
+  void measure_shape(const PlannedShape& shape) {
+    const auto kernel = std::find_if(
+        kernels_.begin(), kernels_.end(),
+        [&](const MeasurableKernel& candidate) { return candidate.name == shape.kernel; });
+    const std::vector<TimeTask> tasks = tasks_of(shape, *kernel);
+    const bool all_there = std::all_of(tasks.begin(), tasks.end(), [&](const TimeTask& task) {
+      return find_time(shape, task) != nullptr;
+    });
+    if (all_there && finalists(shape, tasks, true).empty()) return;
+    const std::string what = shape.kernel + " " + plain_text(shape.shape);
+    std::unique_ptr<MeasuredProblem> problem;
+    if (!attempt(what, [&] {
+          problem =
+              measurer_.open(shape.kernel, shape.shape, draw_seed(shape.shape, options_.seed));
+        })) {
+      return;
+    }
+    std::map<Parameters, double> errors;  // of this problem
+    std::size_t taken = 0;
+    for (const TimeTask& task : tasks) {
+      if (find_time(shape, task) != nullptr) continue;
+      if (!go_on()) return leave(std::move(problem));
+      attempt(what + " " + plain_text(task.config), [&] {
+        if (!errors.contains(task.config)) {
+          errors[task.config] =
+              worth_checking(shape, task.config) ? check(shape, *problem, task.config) : kUnchecked;
+        }
+        const double error = errors[task.config];
+        if (error > kLargestRelativeError) return wrong(shape, task, error);
+        see_residency(shape, *problem, task.config);
+        if (checks_only()) return;
+        TimeReading reading = problem->time(task);
+        complete(shape, task, error, reading);
+        ++taken;
+      });
+    }
+    settle_order(shape, tasks, *problem);
+    if (!result_.stopped.empty()) return leave(std::move(problem));
+    say(what + ": " + std::to_string(taken) + " medians");
+  }
+
+  // A problem of a lost GPU cannot be freed: its destructor would wait for a kernel that never
+  // ends. The process is about to end anyway.
+  void leave(std::unique_ptr<MeasuredProblem> problem) {
+    if (!result_.stopped.empty()) (void)problem.release();
+  }
+
+  // Float64 references take the host longer than the GPU takes for the sweep. Every variant is
+  // checked on its first shapes and where it is among the fastest, elsewhere while there is time.
+  bool worth_checking(const PlannedShape& shape, const Parameters& config) const {
+    const auto done = checks_.find({shape.kernel, config});
+    if (done == checks_.end() || done->second < kShapesAlwaysChecked) return true;
+    return !options_.clock || check_seconds_ <= kCheckShare * options_.clock();
+  }
+
+  double check(const PlannedShape& shape, MeasuredProblem& problem, const Parameters& config) {
+    const double start = options_.clock ? options_.clock() : 0;
+    const double error = problem.relative_error(config);
+    if (options_.clock) check_seconds_ += options_.clock() - start;
+    ++checks_[{shape.kernel, config}];
+    return error < kUnmeasurableError ? error : kUnmeasurableError;  // NaN too
+  }
+
+  void wrong(const PlannedShape& shape, const TimeTask& task, double error) {
+    if (task.cache == SampleCache::warm) return;  // said with the cold one
+    skip(shape.kernel + " " + plain_text(shape.shape) + " " + plain_text(task.config),
+         "wrong result, relative error " + std::to_string(error) + "; not timed");
+    result_.wrong_results += 1;
+  }
+
+  void complete(const PlannedShape& shape, const TimeTask& task, double error,
+                TimeReading& reading) {
+    if (reading.samples == 0) {
+      return skip(shape.kernel + " " + plain_text(shape.shape) + " " + plain_text(task.config),
+                  "every sample was taken while the GPU throttled or at another clock");
+    }
+    reading.kernel = shape.kernel;
+    reading.peer = shape.peer;
+    reading.config = task.config;
+    reading.shape = shape.shape;
+    reading.cache = task.cache;
+    reading.launch = task.launch;
+    reading.relative_error = error;
+    record(result_.run.times, reading);
+  }
+
+  // Until the driver's count was seen: a small grid or brief CTAs show fewer.
+  void see_residency(const PlannedShape& shape, MeasuredProblem& problem,
+                     const Parameters& config) {
+    FunctionReading* main = main_function(shape.kernel, config);
+    if (main == nullptr || main->seen_ctas_per_sm >= main->driver_ctas_per_sm) return;
+    const std::int64_t needed =
+        std::int64_t{result_.run.gpu.sm_count} * (main->driver_ctas_per_sm - 1);
+    int& tries = residency_tries_[{shape.kernel, config}];
+    if (tries >= kMostResidencyTries || problem.ctas(config) <= needed) return;
+    ++tries;
+    const int seen = problem.seen_ctas_per_sm(config);
+    if (seen <= main->seen_ctas_per_sm) return;
+    FunctionReading updated = *main;
+    updated.seen_ctas_per_sm = seen;
+    record(result_.run.functions, updated);
+  }
+
+  // Configurations whose cold times lie within the margin of the fastest, fastest first; with
+  // `unsettled` those of them that lack their medians.
+  std::vector<TimeTask> finalists(const PlannedShape& shape, const std::vector<TimeTask>& tasks,
+                                  bool unsettled) const {
+    std::vector<std::pair<double, TimeTask>> timed;
+    for (const TimeTask& task : tasks) {
+      if (task.cache != SampleCache::cold) continue;
+      const TimeReading* t = find_time(shape, task);
+      if (t != nullptr) timed.emplace_back(t->seconds, task);
+    }
+    std::stable_sort(timed.begin(), timed.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<TimeTask> close;
+    for (const auto& [seconds, task] : timed) {
+      if (close.size() == kMostFinalists || seconds > timed.front().first * kFinalistMargin) break;
+      close.push_back(task);
+    }
+    if (unsettled) {
+      std::erase_if(close, [&](const TimeTask& task) {
+        return find_time(shape, task)->medians >= kFinalMedians;
+      });
+    }
+    return close;
+  }
+
+  // One median of each finalist in turn, so that a drift of the GPU meets all of them alike. The
+  // medians replace the reading that chose them: the smallest of many is too small.
+  void settle_order(const PlannedShape& shape, const std::vector<TimeTask>& tasks,
+                    MeasuredProblem& problem) {
+    std::vector<TimeTask> chosen = finalists(shape, tasks, true);
+    std::erase_if(chosen, [&](const TimeTask& task) { return !right(shape, task, problem); });
+    std::vector<std::vector<TimeReading>> rounds(chosen.size());
+    for (int round = 0; round < kFinalMedians; ++round) {
+      for (std::size_t i = 0; i < chosen.size(); ++i) {
+        if (!go_on()) return;
+        attempt(shape.kernel + " " + plain_text(shape.shape), [&] {
+          const TimeReading reading = problem.time(chosen[i]);
+          if (reading.samples > 0) rounds[i].push_back(reading);
+        });
+      }
+    }
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      if (rounds[i].size() < kFinalMedians) continue;
+      const double error = find_time(shape, chosen[i])->relative_error;
+      TimeReading reading = median_of(rounds[i]);
+      complete(shape, chosen[i], error, reading);
+    }
+  }
+
+  // Checks a finalist that was timed unchecked; a wrong one loses its reading.
+  bool right(const PlannedShape& shape, const TimeTask& task, MeasuredProblem& problem) {
+    TimeReading reading = *find_time(shape, task);
+    if (reading.relative_error >= 0) return true;
+    return attempt(shape.kernel + " " + plain_text(shape.shape),
+                   [&] {
+                     reading.relative_error = check(shape, problem, task.config);
+                     record(result_.run.times, reading);
+                     if (reading.relative_error > kLargestRelativeError)
+                       wrong(shape, task, reading.relative_error);
+                   }) &&
+           reading.relative_error <= kLargestRelativeError;
+  }
+
+  Measurer& measurer_;
+  const SessionOptions& options_;
+  RunJournal* journal_;
+  double deadline_ = 0;
+  GpuSpec gpu_;
+  std::vector<MeasurableKernel> kernels_;
+  std::map<Key, int> residency_tries_;
+  std::map<Key, int> checks_;  // shapes a variant was checked on
+  double check_seconds_ = 0;
+  SessionResult result_;
+};
+
+}  // namespace
+
+double time_box(Effort effort) { return effort == Effort::full ? 280 : 55; }
+
+std::string plan_name(const SessionOptions& options) {
+  const char* effort = options.effort == Effort::check   ? "check"
+                       : options.effort == Effort::quick ? "quick"
+                                                         : "full";
+  return effort + (options.only_kernel.empty() ? std::string() : " of " + options.only_kernel);
+}
+
+SessionResult run_session(Measurer& measurer, const SessionOptions& options, RunJournal* journal) {
+  return Session(measurer, options, journal).run();
+}
+
+}  // namespace smtwin

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// One run from the first probe to the last median: what every compiled function takes, probes, then
+// shape by shape every variant checked against float64 and timed, the fastest few timed again until
+// their order means something. Pure of CUDA and of clocks: both are handed in.
+//
+// A problem that does not fit the memory or a variant that does not fit the GPU is skipped and said
+// so; an error after which the GPU no longer answers ends the run with what it has.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "validate/runs/measurer.hpp"
+#include "validate/runs/run_journal.hpp"
+#include "validate/runs/run_plan.hpp"
+
+namespace smtwin {
+
+struct SessionOptions {
+  Effort effort = Effort::full;
+  std::string only_kernel;  // empty: all
+  std::uint64_t seed = 1;
+  bool probes = true;
+  // Not journalled readings start before `deadline_s` of `clock`; 0 = the effort's time box.
+  double deadline_s = 0;
+  std::function<double()> clock;                          // seconds since the run started
+  std::function<void(const std::string&)> progress = {};  // one line for stderr
+};
+
+double time_box(Effort effort);  // seconds
+
+struct SessionResult {
+  RunFile run;
+  std::vector<std::string> skipped;  // each a sentence: what was not measured and why
+  std::string stopped;               // why the GPU was given up; empty = it was not
+  bool out_of_time = false;
+  int wrong_results = 0;  // variants beyond kLargestRelativeError
+  bool complete() const { return stopped.empty() && !out_of_time; }
+};
+
+// Errors above this are wrong results: such a variant is not timed.
+inline constexpr double kLargestRelativeError = 2e-2;
+
+// `journal` may be null. Readings found in it are not taken again.
+SessionResult run_session(Measurer& measurer, const SessionOptions& options, RunJournal* journal);
+
+// For the journal of such a run.
+std::string plan_name(const SessionOptions& options);
+
+}  // namespace smtwin
