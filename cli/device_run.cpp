@@ -20,8 +20,6 @@
 namespace smtwin {
 namespace {
 
-constexpr std::size_t kMostSkippedShown = 40;
-
 std::string utc_now() {
   const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
   std::tm parts{};
@@ -47,18 +45,6 @@ std::string read_file(const std::string& path, std::istream& in) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw DataError(path + ": cannot be read; give a run file");
   return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
-// What was skipped, as one sentence after the other.
-std::string note_of(const SessionResult& result) {
-  std::vector<std::string> lines = result.skipped;
-  if (lines.size() > kMostSkippedShown) {
-    const std::size_t more = lines.size() - kMostSkippedShown;
-    lines.resize(kMostSkippedShown);
-    lines.push_back(std::to_string(more) + " more");
-  }
-  if (!result.stopped.empty()) lines.push_back("ended early: " + result.stopped);
-  return join(lines, "; ");
 }
 
 }  // namespace
@@ -108,7 +94,8 @@ DeviceRun run_on_device(const DeviceFlags& flags, const VerbInput& input) {
   run.result = run_session(*gpu, options, journal.get());
   run.result.run.tool_version = tool_version();
   run.result.run.date = utc_now();
-  run.result.run.note = note_of(run.result);
+  run.result.run.note = describe(run.result.skipped);
+  if (!run.result.stopped.empty()) run.result.run.note += "; ended early: " + run.result.stopped;
   if (!run.result.stopped.empty()) {
     (void)gpu.release();  // freeing memory of a lost GPU may wait for ever
     input.err << "warning: the run ended early, its finished readings are kept: "

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <ostream>
+#include <set>
 
 #include "cli/report.hpp"
 #include "cli/run_answer.hpp"
@@ -12,6 +13,8 @@
 
 namespace smtwin {
 namespace {
+
+constexpr std::size_t kMostDiffering = 20;  // rows shown
 
 std::string signed_percent(double fraction) {
   return (fraction > 0 ? "+" : "") + format_percent(fraction);
@@ -38,11 +41,42 @@ void print_head(std::ostream& out, const RunAnswer& a) {
                     tera_flops(a.report->math_flops_per_s) + " bf16): " + a.report->rates_source);
 }
 
+void print_differing(std::ostream& out, const RunReport& report, const std::string& kernel) {
+  out << '\n' << kernel << ", functions that differ\n";
+  TextTable table({{"config", Align::left},
+                   {"CTAs/SM"},
+                   {"driver"},
+                   {"seen"},
+                   {"registers"},
+                   {"driver"},
+                   {"shared B"},
+                   {"driver"}});
+  std::size_t rows = 0;
+  for (const FunctionScore& f : report.functions) {
+    if (!f.differs() || f.reading->kernel != kernel || ++rows > kMostDiffering) continue;
+    const FunctionReading& r = *f.reading;
+    table.add_row({f.config,
+                   f.predicted_ctas_per_sm ? std::to_string(*f.predicted_ctas_per_sm) : "-",
+                   std::to_string(r.driver_ctas_per_sm),
+                   r.seen_ctas_per_sm < 0 ? "-" : std::to_string(r.seen_ctas_per_sm),
+                   f.compiled_registers ? std::to_string(*f.compiled_registers) : "-",
+                   std::to_string(r.registers_per_thread),
+                   f.predicted_shared_bytes ? format_count(*f.predicted_shared_bytes) : "-",
+                   format_count(r.dynamic_shared_bytes + r.static_shared_bytes)});
+  }
+  table.print(out);
+  if (rows > kMostDiffering) {
+    out << count_text(rows - kMostDiffering) << " more (--format json has all)\n";
+  }
+}
+
 // "54 variants: predicted, the driver's and seen are the same", and a table of those that differ.
 void print_functions(std::ostream& out, const RunReport& report) {
   if (report.functions.empty()) return;
   std::size_t variants = 0, same = 0, seen = 0, registers = 0, same_registers = 0, fit = 0;
+  std::set<std::string> kernels;
   for (const FunctionScore& f : report.functions) {
+    if (f.differs()) kernels.insert(f.reading->kernel);
     if (f.main) {
       ++variants;
       same += !f.residency_differs();
@@ -64,30 +98,7 @@ void print_functions(std::ostream& out, const RunReport& report) {
                          ? "; " + count_text(report.functions.size() - registers) +
                                " are not in it for this architecture"
                          : ""));
-  if (report.differing_functions() == 0) return;
-  out << "\ndiffering functions\n";
-  TextTable table({{"kernel", Align::left},
-                   {"config", Align::left},
-                   {"CTAs/SM"},
-                   {"driver"},
-                   {"seen"},
-                   {"registers"},
-                   {"driver"},
-                   {"shared B"},
-                   {"driver"}});
-  for (const FunctionScore& f : report.functions) {
-    if (!f.differs()) continue;
-    const FunctionReading& r = *f.reading;
-    table.add_row({r.kernel, f.config,
-                   f.predicted_ctas_per_sm ? std::to_string(*f.predicted_ctas_per_sm) : "-",
-                   std::to_string(r.driver_ctas_per_sm),
-                   r.seen_ctas_per_sm < 0 ? "-" : std::to_string(r.seen_ctas_per_sm),
-                   f.compiled_registers ? std::to_string(*f.compiled_registers) : "-",
-                   std::to_string(r.registers_per_thread),
-                   f.predicted_shared_bytes ? format_count(*f.predicted_shared_bytes) : "-",
-                   format_count(r.dynamic_shared_bytes + r.static_shared_bytes)});
-  }
-  table.print(out);
+  for (const std::string& kernel : kernels) print_differing(out, report, kernel);
 }
 
 void print_families(std::ostream& out, const RunReport& report) {
@@ -121,9 +132,7 @@ void print_families(std::ostream& out, const RunReport& report) {
 
 std::string peer_text(const ShapeReport& s) {
   if (s.peers.empty()) return "-";
-  const PeerTime& peer = s.peers.front();
-  return format_time(peer.seconds) + ", " + format_number(peer.seconds / s.best->reading->seconds) +
-         "x";
+  return format_number(s.peers.front().seconds / s.best->reading->seconds) + "x";
 }
 
 std::string pick_text(const ShapeReport& s) {
@@ -150,7 +159,7 @@ void print_shapes(std::ostream& out, const RunReport& report) {
                      {"predicted"},
                      {"of floor"},
                      {"peer"},
-                     {"pick costs"}});
+                     {"pick"}});
     for (const ShapeReport* s : shapes) {
       const double measured = s->best->reading->seconds;
       table.add_row({s->shape, s->best->config, format_time(measured),
@@ -166,7 +175,8 @@ void print_shapes(std::ostream& out, const RunReport& report) {
     if (!s.peers.empty()) peers[s.peers.front().name] = s.kernel;
   }
   for (const auto& [peer, kernel] : peers) {
-    print_wrapped(out, "peer", peer + " beside " + kernel + ": its time, and how many times ours");
+    print_wrapped(out, "peer",
+                  peer + " beside " + kernel + ": how many times as long as ours it takes");
   }
 }
 
@@ -195,14 +205,11 @@ void print_run(std::ostream& out, const RunAnswer& a) {
     print_shapes(out, *a.report);
     print_worst(out, a);
     out << '\n';
-    const std::size_t readings = a.report->points.size();
+    const RunReport& r = *a.report;
     print_wrapped(out, "results",
-                  count_text(readings) + " readings, " +
-                      (a.report->unchecked > 0
-                           ? count_text(a.report->unchecked) + " of them not checked, the rest"
-                           : std::string("all of ours")) +
-                      " checked against float64: " +
-                      count_text(a.report->wrong_results + a.wrong_results) + " wrong");
+                  count_text(r.points.size()) + " readings, " + count_text(r.checked) +
+                      " of them compared with float64 on their own shape: " +
+                      count_text(r.wrong_results + a.wrong_results) + " wrong");
     for (const std::string& line : a.report->times.left_out) {
       print_wrapped(out, "not predicted", line);
     }

@@ -107,7 +107,7 @@ std::string run_json(const RunAnswer& a) {
   if (a.report == nullptr) return result.dump();
   const RunReport& report = *a.report;
   result["wrong_results"] = report.wrong_results + a.wrong_results;
-  result["unchecked"] = report.unchecked;
+  result["checked"] = report.checked;
   result["floor"] = {{"dram_bytes_per_s", known(report.dram_bytes_per_s)},
                      {"bf16_flops_per_s", known(report.math_flops_per_s)},
                      {"source", report.rates_source}};

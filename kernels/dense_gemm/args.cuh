@@ -18,9 +18,10 @@ struct GemmArgs {
   std::uint32_t* arrived = nullptr;  // CTAs a tile, zero between launches
   std::int32_t m = 0;
   std::int32_t n = 0;
-  std::int32_t row_bytes = 0;   // of A and W
-  std::int32_t a_box_rows = 0;  // rows of A that a tensor copy brings
-  std::int32_t tiles_m = 1;     // tile = column tile x tiles_m + row tile
+  std::int32_t row_bytes = 0;     // of A and W
+  std::int32_t a_box_rows = 0;    // rows of A that a tensor copy brings
+  std::int32_t tiles_m = 1;       // tile = column tile x tiles_m + row tile
+  std::int32_t cluster_ctas = 1;  // CTAs of a tile that sum through shared memory
   StreamK work;
 };
 

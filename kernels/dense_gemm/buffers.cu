@@ -120,33 +120,37 @@ GemmBuffers::GemmBuffers(const DenseGemmShape& shape, std::uint64_t seed)
   }
 }
 
-double GemmBuffers::relative_error() const {
+void GemmBuffers::compute_expected() {
+  checked_rows_ = sample_rows(shape_.n, kCheckedRows, seed_);
+  GemmOperands in{.a = decode(copied(a(), a_.bytes()), shape_.dtype),
+                  .w = {},
+                  .m = shape_.m,
+                  .rows = static_cast<std::int64_t>(checked_rows_.size()),
+                  .k = shape_.k,
+                  .scale = scale_};
+  const auto bytes = shape_.k * element_bytes(shape_.dtype);
+  for (const auto row : checked_rows_) {
+    const auto values =
+        decode(copied(static_cast<const char*>(w()) + row * bytes, bytes), shape_.dtype);
+    in.w.insert(in.w.end(), values.begin(), values.end());
+  }
+  expected_ = gemm_reference(in);
+}
+
+double GemmBuffers::relative_error() {
   check_cuda(cudaDeviceSynchronize(), "waiting for a GEMM");
-  const auto width = element_bytes(shape_.dtype);
+  if (expected_.empty()) compute_expected();
   const auto all = decode(copied(d(), d_.bytes()), DenseGemmDtype::bf16);
   if (!std::all_of(all.begin(), all.end(), [](double x) { return std::isfinite(x); })) {
     return std::numeric_limits<double>::infinity();
   }
-  const auto rows = sample_rows(shape_.n, kCheckedRows, seed_);
-  GemmOperands in{.a = decode(copied(a(), a_.bytes()), shape_.dtype),
-                  .w = {},
-                  .m = shape_.m,
-                  .rows = static_cast<std::int64_t>(rows.size()),
-                  .k = shape_.k,
-                  .scale = scale_};
-  std::vector<double> out(static_cast<std::size_t>(in.m * in.rows));
-  for (std::int64_t i = 0; i < in.rows; ++i) {
-    const auto row = rows[static_cast<std::size_t>(i)];
-    const auto bytes = shape_.k * width;
-    const auto values =
-        decode(copied(static_cast<const char*>(w()) + row * bytes, bytes), shape_.dtype);
-    in.w.insert(in.w.end(), values.begin(), values.end());
-    for (std::int64_t j = 0; j < in.m; ++j) {
-      out[static_cast<std::size_t>(j * in.rows + i)] =
-          all[static_cast<std::size_t>(j * shape_.n + row)];
+  std::vector<double> out;
+  for (std::int64_t i = 0; i < shape_.m; ++i) {
+    for (const auto row : checked_rows_) {
+      out.push_back(all[static_cast<std::size_t>(i * shape_.n + row)]);
     }
   }
-  return smtwin::relative_error(out, gemm_reference(in));
+  return smtwin::relative_error(out, expected_);
 }
 
 }  // namespace smtwin

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "kernels/dense_gemm/config.hpp"
 #include "kernels/live_kernel.hpp"
@@ -38,16 +39,21 @@ class GemmBuffers {
   const float* scale_w() const { return scale_a() + kScaleDistance; }
 
   void poison(DeviceStream stream) { d_.fill(0xFF, stream); }
-  // Every element must be finite; values are compared for all rows of A and a sample of W's.
-  double relative_error() const;
+  // Every element must be finite; values are compared for all rows of A and a sample of W's, whose
+  // reference is computed once.
+  double relative_error();
 
  private:
+  void compute_expected();
+
   static constexpr std::int64_t kScaleDistance = 64;  // cuBLASLt wants each one aligned
 
   DenseGemmShape shape_;
   std::uint64_t seed_;
   DeviceMemory a_, w_, d_, scales_;
   double scale_ = 1;
+  std::vector<std::int64_t> checked_rows_;  // of W
+  std::vector<double> expected_;            // m x checked rows
 };
 
 }  // namespace smtwin

@@ -11,7 +11,7 @@ namespace {
 constexpr std::int64_t kCopyBytes = 16;    // one cp.async
 constexpr std::int64_t kPartialBytes = 4;  // FP32
 
-std::int64_t per_sm(std::int64_t capacity, std::int64_t taken) {
+std::int64_t how_many(std::int64_t capacity, std::int64_t taken) {
   return taken > 0 ? capacity / taken : capacity;
 }
 
@@ -72,14 +72,11 @@ DenseGemmTile gemm_tile(const Parameters& parameters) {
   return tile;
 }
 
-Parameters gemm_config(const DenseGemmTile& tile) {
-  return {{"block_m", tile.block_m},
-          {"block_n", tile.block_n},
-          {"block_k", tile.block_k},
-          {"num_warps", tile.num_warps},
-          {"num_stages", tile.num_stages},
-          {"wgmma", tile.wgmma ? 1 : 0},
-          {"split_k", 0}};
+Parameters gemm_config(const DenseGemmTile& tile, std::int64_t split_k) {
+  return {
+      {"block_m", tile.block_m},     {"block_n", tile.block_n},       {"block_k", tile.block_k},
+      {"num_warps", tile.num_warps}, {"num_stages", tile.num_stages}, {"wgmma", tile.wgmma ? 1 : 0},
+      {"split_k", split_k}};
 }
 
 std::string gemm_shape_problem(const DenseGemmShape& shape) {
@@ -109,9 +106,9 @@ std::int64_t gemm_resident_ctas(const DenseGemmTile& tile, std::int64_t register
                                 const SmSpec& sm) {
   const auto unit = std::max<std::int64_t>(sm.shared_allocation_unit_bytes, 1);
   const auto shared = round_up(gemm_shared_bytes(tile) + sm.shared_bytes_reserved_per_cta, unit);
-  std::int64_t resident = per_sm(sm.shared_bytes_per_sm, shared);
+  std::int64_t resident = how_many(sm.shared_bytes_per_sm, shared);
   if (sm.max_warps_per_sm > 0) {
-    resident = std::min(resident, per_sm(sm.max_warps_per_sm, gemm_warps(tile)));
+    resident = std::min(resident, how_many(sm.max_warps_per_sm, gemm_warps(tile)));
   }
   if (sm.max_ctas_per_sm > 0) resident = std::min<std::int64_t>(resident, sm.max_ctas_per_sm);
   if (sm.registers_per_sm > 0 && sm.partitions_per_sm > 0 && registers_per_thread > 0) {
@@ -137,25 +134,78 @@ std::string gemm_partition_problem(const DenseGemmShape& shape, const DenseGemmT
 }
 
 StreamK gemm_partition(const DenseGemmShape& shape, const DenseGemmTile& tile, std::int64_t split_k,
-                       std::int64_t slots) {
+                       const GemmSlots& slots) {
   const auto [tiles, k_steps] = tiling(shape, tile);
-  const auto ctas =
-      split_k > 0 ? tiles * std::min(split_k, k_steps) : std::min(slots, tiles * k_steps);
+  // With no more CTAs than tiles no tile has three: none has to wait for two others.
+  const auto per_sm = std::clamp<std::int64_t>(tiles / slots.sm_count, 1, slots.resident);
+  std::int64_t ctas = std::min(per_sm * slots.sm_count, tiles * k_steps);
+  const auto splits = std::min(slots.total() / tiles, k_steps);
+  const bool fills = 5 * splits * tiles >= 4 * slots.total();
+  if (split_k > 0) {
+    ctas = tiles * std::min(split_k, k_steps);
+  } else if (fills || splits == k_steps) {
+    ctas = tiles * splits;
+  }
   return make_stream_k(static_cast<std::int32_t>(tiles), static_cast<std::int32_t>(k_steps),
                        static_cast<std::int32_t>(ctas));
 }
 
-DenseGemmTile gemm_default_tile(const DenseGemmShape& shape, ComputeCapability cc) {
-  const bool hopper = cc.major == 9;
-  DenseGemmTile tile;
-  tile.dtype = shape.dtype;
-  tile.block_m = shape.m <= 16 ? 16 : shape.m <= 32 ? 32 : 64;
-  tile.block_n = 128;
-  tile.block_k = static_cast<std::int32_t>(kGemmRowBytes / element_bytes(shape.dtype));
-  tile.num_warps = 4;
-  tile.num_stages = hopper ? (tile.block_m == 16 ? 6 : tile.block_m == 32 ? 5 : 4) : 3;
-  tile.wgmma = hopper && tile.block_m >= 32;
-  return tile;
+std::int32_t gemm_cluster_ctas(const DenseGemmTile& tile, const StreamK& work,
+                               const GemmSlots& slots) {
+  if (!tile.wgmma || work.ctas % work.tiles != 0) return 1;
+  const auto splits = work.ctas / work.tiles;
+  return splits == 2 || (splits == 3 && slots.resident >= 3) ? splits : 1;
+}
+
+// Chosen on an H200 over weights of 64 to 470 MB. Idle SMs cost little while the others can draw
+// all of the memory's bandwidth; CTAs that share a tile cost 1 to 3 us. So tiles are left whole
+// where they are at least 0.7 to an SM. From 32 rows on every CTA also reads all of A: wide tiles,
+// where these fill the SMs evenly.
+Parameters gemm_default_config(const DenseGemmShape& shape, ComputeCapability cc,
+                               std::int64_t sm_count) {
+  const auto tile = [&](std::int32_t block_n, std::int32_t warps, std::int32_t stages,
+                        bool wgmma = true) {
+    return DenseGemmTile{
+        .dtype = shape.dtype,
+        .block_m = shape.m <= 16   ? 16
+                   : shape.m <= 32 ? 32
+                                   : 64,
+        .block_n = block_n,
+        .block_k = static_cast<std::int32_t>(kGemmRowBytes) / element_bytes(shape.dtype),
+        .num_warps = warps,
+        .num_stages = stages,
+        .wgmma = wgmma};
+  };
+  const auto block_m = tile(64, 4, 5).block_m;
+  if (cc.major != 9) return gemm_config(tile(128, 4, block_m == 16 ? 5 : 4, false));
+
+  const auto narrow = tiling(shape, tile(64, 4, 5)).tiles;
+  const auto [wide, k_steps] = tiling(shape, tile(128, 4, 5));
+  const auto per_sm_above = [&](std::int64_t tiles, std::int64_t tenths) {
+    return 10 * tiles > tenths * sm_count;
+  };
+  const bool one_each = per_sm_above(narrow, 7) && !per_sm_above(narrow, 10);
+  const auto splits = std::clamp<std::int64_t>(2 * sm_count / narrow, 1, kGemmMaxSplit);
+  if (block_m == 16) {
+    if (one_each) return gemm_config(tile(64, 4, 11), 1);
+    if (!per_sm_above(narrow, 15)) return gemm_config(tile(64, 4, 7), splits);
+    return per_sm_above(narrow, 40) ? gemm_config(tile(64, 4, 7)) : gemm_config(tile(64, 4, 5), 1);
+  }
+  if (block_m == 32) {
+    if (one_each) return gemm_config(tile(64, 4, 9), 1);
+    if (!per_sm_above(narrow, 10)) return gemm_config(tile(64, 4, 9));
+    if (!per_sm_above(narrow, 15)) return gemm_config(tile(64, 4, 6), 1);
+    return per_sm_above(wide, 12) ? gemm_config(tile(128, 8, 10)) : gemm_config(tile(128, 4, 5), 1);
+  }
+  if (one_each && per_sm_above(narrow, 9)) return gemm_config(tile(64, 4, 7), 1);
+  if (per_sm_above(wide * std::max<std::int64_t>(sm_count / wide, 1), 8)) {
+    return gemm_config(tile(128, 8, 9));
+  }
+  constexpr std::int64_t kFewSteps = 64;
+  if (per_sm_above(narrow, 10)) {
+    return k_steps > kFewSteps ? gemm_config(tile(64, 4, 4), 2) : gemm_config(tile(128, 8, 9), 1);
+  }
+  return gemm_config(tile(64, 4, 4), std::min(5 * sm_count / (2 * narrow), kGemmMaxSplit));
 }
 
 }  // namespace smtwin

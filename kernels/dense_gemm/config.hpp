@@ -50,7 +50,7 @@ std::string gemm_symbol(const DenseGemmTile& tile);  // "smtwin_gemm_bf16_m16_n1
 
 DenseGemmShape gemm_shape(const Parameters& parameters);
 DenseGemmTile gemm_tile(const Parameters& parameters);  // dtype by block_k: 64 = bf16, 128 = fp8
-Parameters gemm_config(const DenseGemmTile& tile);      // its config parameters, split_k = 0
+Parameters gemm_config(const DenseGemmTile& tile, std::int64_t split_k = 0);
 
 // Why the kernel cannot compute it; empty when it can. Rows must start at 16-byte boundaries.
 std::string gemm_shape_problem(const DenseGemmShape& shape);
@@ -69,12 +69,28 @@ std::int64_t gemm_resident_ctas(const DenseGemmTile& tile, std::int64_t register
 std::string gemm_partition_problem(const DenseGemmShape& shape, const DenseGemmTile& tile,
                                    std::int64_t split_k);
 
-// The grid. split_k > 0: that many CTAs a tile, at most one a pipeline step. split_k = 0, the
-// rule: as many CTAs as `slots`, all of them resident at once, whatever the number of tiles.
-StreamK gemm_partition(const DenseGemmShape& shape, const DenseGemmTile& tile, std::int64_t split_k,
-                       std::int64_t slots);
+// CTAs of a variant that a GPU holds at once.
+struct GemmSlots {
+  std::int64_t resident = 1;  // on one SM
+  std::int64_t sm_count = 1;
+  std::int64_t total() const { return resident * sm_count; }
+};
 
-// The configuration for a shape where nobody chose one.
-DenseGemmTile gemm_default_tile(const DenseGemmShape& shape, ComputeCapability cc);
+// The grid. split_k > 0: that many CTAs a tile, at most one a pipeline step. split_k = 0, the
+// rule, one wave in any case: as many whole splits as fit if they fill at least four fifths of the
+// slots (no CTA then starts inside of a tile), else as many CTAs a SM as there are tiles for, each
+// with an equal share (stream-K).
+StreamK gemm_partition(const DenseGemmShape& shape, const DenseGemmTile& tile, std::int64_t split_k,
+                       const GemmSlots& slots);
+
+// CTAs that are launched as one cluster and sum through each other's shared memory: with wgmma all
+// CTAs of a tile, if they are two, or three of which an SM holds as many. 1 otherwise: larger
+// clusters wait for room in one GPC longer than the sum takes through memory.
+std::int32_t gemm_cluster_ctas(const DenseGemmTile& tile, const StreamK& work,
+                               const GemmSlots& slots);
+
+// The configuration for a shape where nobody chose one: config parameters, split_k included.
+Parameters gemm_default_config(const DenseGemmShape& shape, ComputeCapability cc,
+                               std::int64_t sm_count);
 
 }  // namespace smtwin

@@ -5,6 +5,7 @@
 // in shared memory and epilogue are those of the mma.sync variants (cta.cuh).
 #pragma once
 
+#include "kernels/dense_gemm/cluster.cuh"
 #include "kernels/dense_gemm/epilogue.cuh"
 #include "kernels/dense_gemm/kernel.cuh"
 #include "kernels/dense_gemm/tma.cuh"
@@ -109,9 +110,27 @@ __device__ void multiply_stage_wgmma(Accumulators<C>& sums, std::uint32_t stage)
   wgmma_commit();
 }
 
+// Multiplies the steps up to `stop` and hands every stage back.
+template <typename C>
+__device__ void multiply_steps(Accumulators<C>& sums, WgmmaStorage<C>& storage, RingPlace<C>& place,
+                               int step, int stop) {
+  const bool speaks = threadIdx.x % 32 == 0;  // for its warp
+  int done = -1;                              // the stage whose multiply may still run
+#pragma unroll 1
+  for (; step < stop; ++step) {
+    barrier_wait(&storage.full[place.stage], place.parity);
+    multiply_stage_wgmma<C>(sums, shared_address(storage.stages[place.stage]));
+    wgmma_wait<1>();
+    if (done >= 0 && speaks) barrier_arrive(&storage.empty[done]);
+    done = place.stage;
+    place.advance();
+  }
+  wgmma_wait<0>();
+  if (done >= 0 && speaks) barrier_arrive(&storage.empty[done]);
+}
+
 template <typename C>
 __device__ void consume(const GemmArgs& args, WgmmaStorage<C>& storage, int step, int end) {
-  const bool speaks = threadIdx.x % 32 == 0;  // for its warp
   RingPlace<C> place;
   while (step < end) {
     const int tile = step / args.work.k_steps;
@@ -119,20 +138,21 @@ __device__ void consume(const GemmArgs& args, WgmmaStorage<C>& storage, int step
     const int stop = min(end, first + args.work.k_steps);
     const bool starts_tile = step == first;
     const bool whole = starts_tile && stop == first + args.work.k_steps;
-    Accumulators<C> sums = {};
-    int done = -1;  // the stage whose multiply may still run
-#pragma unroll 1
-    for (; step < stop; ++step) {
-      barrier_wait(&storage.full[place.stage], place.parity);
-      multiply_stage_wgmma<C>(sums, shared_address(storage.stages[place.stage]));
-      wgmma_wait<1>();
-      if (done >= 0 && speaks) barrier_arrive(&storage.empty[done]);
-      done = place.stage;
-      place.advance();
+    Accumulators<C> sums = {}, part;
+    bool fetched = false;
+    if (!whole && args.cluster_ctas == 1) {
+      // The last steps are on their way already: time to fetch what the other CTA has left.
+      const int pause = max(step, stop - C::kStages);
+      multiply_steps<C>(sums, storage, place, step, pause);
+      fetched = fetch_other<C>(part, args, tile, starts_tile, &storage.last);
+      step = pause;
     }
-    wgmma_wait<0>();
-    if (speaks) barrier_arrive(&storage.empty[done]);
-    if (whole || gather_tile<C>(sums, args, tile, starts_tile, &storage.last)) {
+    multiply_steps<C>(sums, storage, place, step, stop);
+    step = stop;
+    if (fetched) add<C>(sums, part);
+    if (args.cluster_ctas > 1) {
+      sum_in_cluster<C>(sums, args, tile, storage.stages[0]);
+    } else if (whole || fetched || gather_tile<C>(sums, args, tile, starts_tile, &storage.last)) {
       store_tile<C>(sums, args, tile);
     }
   }
@@ -164,6 +184,11 @@ __device__ void run_cta_wgmma(const GemmArgs& args, const TensorMaps& maps, CtaT
     __syncwarp();
     __syncthreads();
     if (leads) producer.keep_filled();
+    __syncwarp();
+    if (args.cluster_ctas > 1) {
+      sync_cluster();
+      sync_cluster();
+    }
     return;
   }
   __syncthreads();

@@ -5,7 +5,6 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <iterator>
 
@@ -61,7 +60,10 @@ int device_attribute(cudaDeviceAttr attribute) {
   return value;
 }
 
+// True also where there is no GPU to ask.
 bool runs_here(const DenseGemmTile& tile) {
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) return true;
   return !tile.wgmma || device_attribute(cudaDevAttrComputeCapabilityMajor) == 9;
 }
 
@@ -75,11 +77,12 @@ const Variant& find_variant(const Parameters& config) {
                    " compiled variants; add it to kernels/dense_gemm/variants.def");
 }
 
-// CTAs of a variant that the whole device holds at once; 0 where not even one fits an SM.
-std::int64_t slots_of(const Variant& variant) {
+// CTAs of a variant that the device holds at once; none resident where not even one fits an SM.
+GemmSlots slots_of(const Variant& variant) {
   int resident = 0;
   const auto bytes = variant.compiled.shared_bytes;
-  if (bytes > device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin)) return 0;
+  const auto sm_count = device_attribute(cudaDevAttrMultiProcessorCount);
+  if (bytes > device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin)) return {0, sm_count};
   check_cuda(
       cudaFuncSetAttribute(variant.compiled.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
                            static_cast<int>(bytes)),
@@ -88,19 +91,23 @@ std::int64_t slots_of(const Variant& variant) {
                                                            kWarpThreads * gemm_warps(variant.tile),
                                                            static_cast<std::size_t>(bytes)),
              "residency of " + gemm_symbol(variant.tile));
-  return std::int64_t{resident} * device_attribute(cudaDevAttrMultiProcessorCount);
+  return {resident, sm_count};
 }
 
 std::int64_t workspace_bytes(const DenseGemmTile& tile, const StreamK& work) {
   return std::int64_t{work.ctas} * kPartialsPerCta * gemm_partial_bytes(tile);
 }
 
-CUtensorMapL2promotion promotion() {
-  const char* e = std::getenv("EXP_PROMO");
-  const int v = e != nullptr ? std::atoi(e) : 0;
-  return v == 0   ? CU_TENSOR_MAP_L2_PROMOTION_NONE
-         : v == 1 ? CU_TENSOR_MAP_L2_PROMOTION_L2_128B
-                  : CU_TENSOR_MAP_L2_PROMOTION_L2_256B;
+GemmSlots slots_that_fit(const Variant& variant) {
+  const GemmSlots slots = slots_of(variant);
+  if (slots.resident == 0) {
+    const auto limit = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    throw DeviceError(
+        gemm_symbol(variant.tile) + ": " + std::to_string(variant.compiled.shared_bytes) +
+        " bytes of shared memory a CTA, " + std::to_string(variant.compiled.shared_bytes - limit) +
+        " more than this GPU has; choose fewer stages");
+  }
+  return slots;
 }
 
 // Rows of bytes, whatever the elements: boxes of `rows` x 128 bytes in the 128-byte swizzle.
@@ -125,8 +132,8 @@ gemm::TensorMap tensor_map(const char* matrix, std::int32_t height, std::int32_t
   const cuuint32_t steps[] = {1, 1};
   const CUresult result =
       encode(&map, CU_TENSOR_MAP_DATA_TYPE_UINT8, 2, const_cast<char*>(matrix), sizes, &stride, box,
-             steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, promotion(),
-             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+             steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+             CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS) {
     throw DeviceError("cuTensorMapEncodeTiled answered " + std::to_string(result) + " for " +
                       std::to_string(height) + " rows of " + std::to_string(row_bytes) + " bytes");
@@ -148,7 +155,7 @@ Workspace workspace_for(const DenseGemmShape& shape) {
   for (const auto& variant : compiled_variants()) {
     if (variant.tile.dtype != shape.dtype || !runs_here(variant.tile)) continue;
     const auto slots = slots_of(variant);
-    if (slots == 0 || !gemm_partition_problem(shape, variant.tile, 0).empty()) continue;
+    if (slots.resident == 0 || !gemm_partition_problem(shape, variant.tile, 0).empty()) continue;
     const auto rule = gemm_partition(shape, variant.tile, 0, slots);
     const auto split = gemm_partition(shape, variant.tile, kWorkspaceSplits, slots);
     need.tiles = std::max<std::int64_t>(need.tiles, rule.tiles);
@@ -167,6 +174,7 @@ class DenseGemmProblem final : public LiveProblem {
         partials_(need_.partial_bytes, "partial sums of dense_gemm"),
         arrived_(need_.tiles * 4, "tile counters of dense_gemm") {
     arrived_.fill(0, nullptr);
+    check_cuda(cudaDeviceSynchronize(), "setting up a GEMM");
   }
 
   void poison(DeviceStream stream) override {
@@ -177,8 +185,11 @@ class DenseGemmProblem final : public LiveProblem {
   void launch(const Parameters& config, DeviceStream stream, CtaTrace* trace) override {
     const Variant& variant = find_variant(config);
     const DenseGemmShape& shape = buffers_.shape();
-    const StreamK work = partition(variant, config);
-    if (workspace_bytes(variant.tile, work) > partials_.bytes() && work.ctas > work.tiles) {
+    const GemmSlots slots = slots_that_fit(variant);
+    const StreamK work = partition(variant, slots, config);
+    const auto cluster_ctas = gemm_cluster_ctas(variant.tile, work, slots);
+    const bool through_memory = work.ctas != work.tiles && cluster_ctas == 1;
+    if (through_memory && workspace_bytes(variant.tile, work) > partials_.bytes()) {
       throw UsageError("dense_gemm: split_k = " + std::to_string(config.at("split_k")) +
                        " needs a larger workspace than this problem has; use at most " +
                        std::to_string(kWorkspaceSplits));
@@ -197,28 +208,37 @@ class DenseGemmProblem final : public LiveProblem {
     args.a_box_rows = std::min(args.m, variant.tile.block_m);
     args.tiles_m = ceil_div(args.m, variant.tile.block_m);
     args.work = work;
+    args.cluster_ctas = cluster_ctas;
     gemm::TensorMaps maps;
     if (variant.tile.wgmma) {
       maps.w = tensor_map(args.w, args.n, args.row_bytes, variant.tile.block_n);
       maps.a = tensor_map(args.a, args.m, args.row_bytes, args.a_box_rows);
     }
     void* parameters[] = {&args, &trace, &maps};  // mma.sync variants take the first two
-    check_cuda(
-        cudaLaunchKernel(variant.compiled.function, dim3(static_cast<unsigned>(work.ctas)),
-                         dim3(static_cast<unsigned>(kWarpThreads * gemm_warps(variant.tile))),
-                         parameters, static_cast<std::size_t>(variant.compiled.shared_bytes),
-                         static_cast<cudaStream_t>(stream)),
-        "launch of " + gemm_symbol(variant.tile));
+    cudaLaunchAttribute cluster{};
+    cluster.id = cudaLaunchAttributeClusterDimension;
+    cluster.val.clusterDim = {static_cast<unsigned>(args.cluster_ctas), 1, 1};
+    cudaLaunchConfig_t launch{};
+    launch.gridDim = dim3(static_cast<unsigned>(work.ctas));
+    launch.blockDim = dim3(static_cast<unsigned>(kWarpThreads * gemm_warps(variant.tile)));
+    launch.dynamicSmemBytes = static_cast<std::size_t>(variant.compiled.shared_bytes);
+    launch.stream = static_cast<cudaStream_t>(stream);
+    launch.attrs = &cluster;
+    launch.numAttrs = args.cluster_ctas > 1 ? 1 : 0;
+    check_cuda(cudaLaunchKernelExC(&launch, variant.compiled.function, parameters),
+               "launch of " + gemm_symbol(variant.tile));
   }
 
   std::int64_t ctas(const Parameters& config) const override {
-    return partition(find_variant(config), config).ctas;
+    const Variant& variant = find_variant(config);
+    return partition(variant, slots_that_fit(variant), config).ctas;
   }
 
   double relative_error() override { return buffers_.relative_error(); }
 
  private:
-  StreamK partition(const Variant& variant, const Parameters& config) const {
+  StreamK partition(const Variant& variant, const GemmSlots& slots,
+                    const Parameters& config) const {
     const DenseGemmShape& shape = buffers_.shape();
     if (variant.tile.dtype != shape.dtype) {
       throw UsageError("dense_gemm: block_k " + std::to_string(variant.tile.block_k) + " is " +
@@ -228,15 +248,6 @@ class DenseGemmProblem final : public LiveProblem {
     const auto split_k = config.at("split_k");
     const auto problem = gemm_partition_problem(shape, variant.tile, split_k);
     if (!problem.empty()) throw UsageError("dense_gemm: " + problem);
-    const auto slots = slots_of(variant);
-    if (slots == 0) {
-      const auto limit = device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
-      throw DeviceError(gemm_symbol(variant.tile) + ": " +
-                        std::to_string(variant.compiled.shared_bytes) +
-                        " bytes of shared memory a CTA, " +
-                        std::to_string(variant.compiled.shared_bytes - limit) +
-                        " more than this GPU has; choose fewer stages");
-    }
     return gemm_partition(shape, variant.tile, split_k, slots);
   }
 
@@ -251,7 +262,9 @@ class DenseGemmLive final : public LiveKernel {
 
   std::vector<Parameters> variants() const override {
     std::vector<Parameters> configs;
-    for (const auto& variant : compiled_variants()) configs.push_back(gemm_config(variant.tile));
+    for (const auto& variant : compiled_variants()) {
+      if (runs_here(variant.tile)) configs.push_back(gemm_config(variant.tile));
+    }
     return configs;
   }
 

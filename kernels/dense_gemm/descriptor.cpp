@@ -20,14 +20,18 @@ constexpr std::int64_t kMmaWeightRows = 16;
 constexpr std::int64_t kMmaActivationRows = 8;
 constexpr std::int64_t kMmaDepthBytes = 32;
 constexpr std::int64_t kGroupWeightRows = 64;  // of wgmma
+constexpr std::int32_t kBarriers = 2;          // of all threads, and of those that hold sums
 constexpr double kInstructionBytes = 512;      // 32 lanes x 16 bytes: a copy, an ldmatrix.x4
 
 double as_double(std::int64_t value) { return static_cast<double>(value); }
 
-// What the last CTAs of shared tiles exchange. With two CTAs only the earlier one writes.
+// What CTAs that share a tile exchange, in FP32 tiles of the whole grid: through memory to the last
+// one (of two CTAs only the earlier one writes), or in a cluster through shared memory, where each
+// CTA writes one tile and reads as much.
 struct Exchange {
-  double written_tiles = 0;  // FP32 tiles, of the whole grid
+  double written_tiles = 0;
   double read_tiles = 0;
+  bool in_cluster = false;
   double shared_tiles = 0;
   std::int64_t most_ctas = 1;  // of one tile
 };
@@ -35,13 +39,14 @@ struct Exchange {
 void add_shared_tile(Exchange& sum, std::int64_t ctas, double tiles) {
   sum.shared_tiles += tiles;
   sum.most_ctas = std::max(sum.most_ctas, ctas);
-  const double moved = ctas == 2 ? 1 : as_double(ctas);
+  const double moved = ctas == 2 && !sum.in_cluster ? 1 : as_double(ctas);
   sum.written_tiles += moved * tiles;
   sum.read_tiles += moved * tiles;
 }
 
-Exchange exchange(const StreamK& work) {
+Exchange exchange(const StreamK& work, bool in_cluster) {
   Exchange sum;
+  sum.in_cluster = in_cluster;
   if (work.ctas % work.tiles == 0) {  // every tile alike
     if (work.ctas > work.tiles) add_shared_tile(sum, work.ctas / work.tiles, as_double(work.tiles));
     return sum;
@@ -64,8 +69,8 @@ struct Registers {
 };
 
 // Accumulators, the fragments of one k step, and what addresses and loop take.
-Registers registers_of(const DenseGemmTile& tile, const std::string& config, ComputeCapability cc) {
-  if (const auto* compiled = compiled_table("dense_gemm").find(config, cc)) {
+Registers registers_of(const DenseGemmTile& tile, ComputeCapability cc) {
+  if (const auto* compiled = compiled_table("dense_gemm").find_symbol(gemm_symbol(tile), cc)) {
     return {compiled->registers_per_thread, Provenance::compiled,
             compiled_table("dense_gemm").compiler + ", " + compiled->symbol};
   }
@@ -90,19 +95,21 @@ double operand_read_bytes(const DenseGemmTile& tile) {
 // Warp instructions of one step, all warps: copies into shared memory, operand loads, multiplies,
 // and wait, barrier, addresses and loop.
 double step_instructions(const DenseGemmTile& tile, ComputeCapability cc, double copied_bytes) {
-  constexpr double kControlPerWarp = 40;
+  // Wait, barrier, addresses and loop, counted in sm_90a code.
+  constexpr double kControlPerWarp = 95, kControlPerWgmmaWarp = 50, kControlOfCopyingWarp = 60;
   const double copies = copied_bytes / kInstructionBytes;
-  const double control = kControlPerWarp * as_double(tile.num_warps);
   const double depth = as_double(kGemmRowBytes / kMmaDepthBytes);
+  const double warps = as_double(tile.num_warps);
   if (tile.wgmma) {
-    return copies + control + 4 * depth * weight_tiles_per_step(tile);
+    return warps * kControlPerWgmmaWarp + kControlOfCopyingWarp +
+           4 * depth * weight_tiles_per_step(tile);
   }
   const double mma = depth * as_double(tile.block_n / kMmaWeightRows) *
                      as_double(tile.block_m / kMmaActivationRows);
   const double loads = operand_read_bytes(tile) / kInstructionBytes;
   const bool emulated = tile.dtype == DenseGemmDtype::fp8 && cc.major == 9;
   // Two half-depth multiplies, and two conversions for each loaded register.
-  return copies + control + loads * (emulated ? 9 : 1) + mma * (emulated ? 2 : 1);
+  return copies + warps * kControlPerWarp + loads * (emulated ? 9 : 1) + mma * (emulated ? 2 : 1);
 }
 
 class DenseGemm final : public KernelDescriptor {
@@ -129,11 +136,11 @@ class DenseGemm final : public KernelDescriptor {
         config_parameter("block_k", "elements of K in a step: 64 = bf16, 128 = fp8", 64, {64, 128},
                          "BK", {64, 128}),
         config_parameter("num_warps", "warps of a CTA", 4, {4, 8}, "w", {4, 8}),
-        config_parameter("num_stages", "steps in shared memory at once", 4, {2, 16}, "s",
-                         {3, 4, 5, 6, 7, 9, 11, 12}),
+        config_parameter("num_stages", "steps in shared memory at once", 5, {2, 16}, "s",
+                         {3, 4, 5, 6, 7, 9, 10, 11}),
         config_parameter("wgmma", "1 = Hopper's warpgroup multiply, 0 = mma.sync", 0, {0, 1}, "WG",
                          {0, 1}),
-        config_parameter("split_k", "CTAs a tile; 0 = rule: as many CTAs as are resident", 0,
+        config_parameter("split_k", "CTAs a tile; 0 = rule: whole splits or stream-K, one wave", 0,
                          {0, kGemmMaxSplit}, "SK", {0}),
     };
   }
@@ -150,15 +157,19 @@ class DenseGemm final : public KernelDescriptor {
     instance.impossible = uncountable.empty() ? problem(shape, tile, gpu) : uncountable;
     if (shape.dtype != tile.dtype || !uncountable.empty()) return instance;
 
-    const auto resident = gemm_resident_ctas(tile, instance.resources.registers_per_thread, gpu.sm);
-    const auto slots = resident * require(gpu, gpu.sm_count, "sm_count");
+    const GemmSlots slots{
+        .resident = gemm_resident_ctas(tile, instance.resources.registers_per_thread, gpu.sm),
+        .sm_count = require(gpu, gpu.sm_count, "sm_count")};
     const StreamK work = gemm_partition(shape, tile, split_k, slots);
-    const Exchange moved = exchange(work);
+    const auto cluster_ctas = gemm_cluster_ctas(tile, work, slots);
+    instance.resources.cluster_ctas = cluster_ctas;
+    const Exchange moved = exchange(work, cluster_ctas > 1);
     instance.grid = {work.ctas, 1, 1,
-                     split_k > 0 ? std::to_string(work.tiles) + " tiles x " +
-                                       std::to_string(work.ctas / work.tiles) + " splits"
-                                 : "min(" + std::to_string(slots) + " resident, " +
-                                       with_separators(work.total()) + " steps)"};
+                     work.ctas % work.tiles == 0
+                         ? std::to_string(work.tiles) + " tiles x " +
+                               std::to_string(work.ctas / work.tiles) + " splits"
+                         : std::to_string(slots.resident) + " x " + std::to_string(slots.sm_count) +
+                               " resident, " + with_separators(work.total()) + " steps shared"};
     set_work(instance, shape, tile, work, moved, gpu.compute_capability);
     add_facts(instance, tile, work, moved);
     add_assumptions(instance, tile, gpu.compute_capability);
@@ -168,12 +179,13 @@ class DenseGemm final : public KernelDescriptor {
  private:
   static void set_resources(KernelInstance& instance, const DenseGemmTile& tile,
                             const GpuSpec& gpu) {
-    const auto registers = registers_of(tile, instance.config, gpu.compute_capability);
+    const auto registers = registers_of(tile, gpu.compute_capability);
     auto& resources = instance.resources;
     resources.threads_per_cta = gemm_warps(tile) * gpu.sm.threads_per_warp;
     resources.registers_per_thread = static_cast<std::int32_t>(registers.per_thread);
     resources.dynamic_shared_bytes = gemm_shared_bytes(tile);
     resources.function_max_threads_per_cta = resources.threads_per_cta;
+    resources.barriers_per_cta = kBarriers;
     instance.registers_provenance = registers.provenance;
     instance.registers_source = registers.source;
     instance.shared_provenance = Provenance::compiled;
@@ -218,18 +230,21 @@ class DenseGemm final : public KernelDescriptor {
     const double copied =
         (m / tiles_m + n / tiles_n) * k * bytes / as_double(work.k_steps);  // a step
     const double partial = as_double(gemm_partial_bytes(tile));
-    const double partial_reads = moved.read_tiles * partial / ctas;
-    const double partial_writes = moved.written_tiles * partial / ctas;
+    const double exchanged_reads = moved.read_tiles * partial / ctas;
+    const double exchanged_writes = moved.written_tiles * partial / ctas;
+    const double partial_reads = moved.in_cluster ? 0 : exchanged_reads;
+    const double partial_writes = moved.in_cluster ? 0 : exchanged_writes;
 
     CtaWork& cta = instance.work;
     cta.global_read_bytes = steps * copied + partial_reads;
     cta.global_write_bytes = m * n * kOutputBytes / ctas + partial_writes;
-    cta.shared_bytes = steps * (copied + operand_read_bytes(tile));
+    cta.shared_bytes = steps * (copied + operand_read_bytes(tile)) +
+                       (moved.in_cluster ? exchanged_reads + exchanged_writes : 0);
     cta.math_flops = steps * kFlopsPerFma * as_double(tile.block_m) * as_double(tile.block_n) *
                      as_double(tile.block_k);
-    cta.fp32_flops = partial_reads / 4 + (shape.dtype == DenseGemmDtype::fp8 ? m * n / ctas : 0);
+    cta.fp32_flops = exchanged_reads / 4 + (shape.dtype == DenseGemmDtype::fp8 ? m * n / ctas : 0);
     cta.warp_instructions = steps * step_instructions(tile, cc, copied) +
-                            (partial_reads + partial_writes) / kInstructionBytes;
+                            (exchanged_reads + exchanged_writes) / kInstructionBytes;
     cta.steps = steps;
     cta.step_read_bytes = copied;
     cta.loads_in_flight = as_double(tile.num_stages - 1);
@@ -251,8 +266,9 @@ class DenseGemm final : public KernelDescriptor {
          "", "average steps of a CTA / most"},
         {"shared_tiles", moved.shared_tiles, "", "tiles that several CTAs sum"},
         {"ctas_of_a_tile", as_double(moved.most_ctas), "", "most CTAs that share one tile"},
-        {"partial_write_bytes", moved.written_tiles * as_double(gemm_partial_bytes(tile)), "B",
-         "FP32 sums that CTAs leave for the last one of a tile"},
+        {"exchanged_bytes", moved.written_tiles * as_double(gemm_partial_bytes(tile)), "B",
+         moved.in_cluster ? "FP32 sums that CTAs of a cluster read from each other"
+                          : "FP32 sums that CTAs leave in memory for the last one of a tile"},
         {"useful_share", instance.useful_flops / instance.issued_math_flops(), "",
          "useful multiply-adds / issued ones"},
     };
@@ -269,7 +285,12 @@ class DenseGemm final : public KernelDescriptor {
       sentences.push_back(
           "On sm_90 the compiler turns FP8 mma.sync into conversions to FP16 and FP16 multiplies.");
     }
-    sentences.push_back("Of two CTAs that share a tile only the earlier one writes its sums.");
+    if (tile.dtype == DenseGemmDtype::fp8 && tile.wgmma) {
+      sentences.push_back("FP8 wgmma adds products with fewer bits than FP32.");
+    }
+    sentences.push_back(
+        "CTAs of a tile sum through shared memory where they form a cluster (wgmma, whole splits), "
+        "else through memory; there, of two CTAs only the earlier one writes.");
   }
 };
 

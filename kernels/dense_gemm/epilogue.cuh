@@ -8,10 +8,18 @@
 
 namespace smtwin::gemm {
 
+// The pieces of a tile that a CTA stores, [begin, end). A piece is the four sums of a lane in one
+// 16 x 8 part of the tile.
+struct Share {
+  int begin = 0;
+  int end = 1 << 30;
+};
+
 // Rows of W lie along n, the contiguous side of D: each 8 x 8 piece is turned, so that a lane
 // stores two neighbours, at once where every row of D starts at a multiple of two (kPairs).
 template <typename C, bool kPairs>
-__device__ void store_rows(const Accumulators<C>& sums, const GemmArgs& args, int tile) {
+__device__ void store_rows(const Accumulators<C>& sums, const GemmArgs& args, int tile,
+                           const Share& share) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const TilePlace place = tile_place(args, tile);
@@ -25,6 +33,8 @@ __device__ void store_rows(const Accumulators<C>& sums, const GemmArgs& args, in
     std::uint16_t* const to = args.d + std::int64_t{row} * args.n + column0;
 #pragma unroll
     for (int piece = 0; piece < 2 * C::kRowTiles; ++piece) {
+      const int index = piece / 2 * C::kGroups + group;
+      if (index < share.begin || index >= share.end) continue;
       const int offset = piece / 2 * C::kRowStride + piece % 2 * 8;
       const float* const sum = &sums[piece / 2][group][piece % 2 * 2];
       const std::uint32_t pair = transpose(C::kFp8 ? pack_bf16(sum[0] * scale, sum[1] * scale)
@@ -41,11 +51,12 @@ __device__ void store_rows(const Accumulators<C>& sums, const GemmArgs& args, in
 }
 
 template <typename C>
-__device__ void store_tile(const Accumulators<C>& sums, const GemmArgs& args, int tile) {
+__device__ void store_tile(const Accumulators<C>& sums, const GemmArgs& args, int tile,
+                           const Share& share = {}) {
   if (args.n % 2 == 0) {
-    store_rows<C, true>(sums, args, tile);
+    store_rows<C, true>(sums, args, tile, share);
   } else {
-    store_rows<C, false>(sums, args, tile);
+    store_rows<C, false>(sums, args, tile, share);
   }
 }
 
@@ -62,57 +73,86 @@ __device__ float4* partial_sums(const GemmArgs& args, int cta, bool starts_tile)
          threadIdx.x;
 }
 
-// sums = (kAdd ? sums : 0) + the part at `from`.
-template <typename C, bool kAdd>
-__device__ void read_partial(Accumulators<C>& sums, const float4* from) {
+template <typename C>
+__device__ void read_partial(Accumulators<C>& part, const float4* from) {
 #pragma unroll
   for (int i = 0; i < C::kRowTiles * C::kGroups; ++i) {
-    float(&sum)[4] = sums[i / C::kGroups][i % C::kGroups];
-    const float4 part = __ldcg(from + i * C::kThreads);
-    sum[0] = part.x + (kAdd ? sum[0] : 0.0f);
-    sum[1] = part.y + (kAdd ? sum[1] : 0.0f);
-    sum[2] = part.z + (kAdd ? sum[2] : 0.0f);
-    sum[3] = part.w + (kAdd ? sum[3] : 0.0f);
+    float(&to)[4] = part[i / C::kGroups][i % C::kGroups];
+    const float4 four = __ldcg(from + i * C::kThreads);
+    to[0] = four.x, to[1] = four.y, to[2] = four.z, to[3] = four.w;
   }
+}
+
+template <typename C>
+__device__ void add(Accumulators<C>& sums, const Accumulators<C>& part) {
+#pragma unroll
+  for (int i = 0; i < C::kRowTiles * C::kGroups * 4; ++i) {
+    sums[i / 4 / C::kGroups][i / 4 % C::kGroups][i % 4] +=
+        part[i / 4 / C::kGroups][i / 4 % C::kGroups][i % 4];
+  }
+}
+
+// What one thread finds out, for all; also a barrier before.
+template <typename C, typename Question>
+__device__ bool ask_leader(std::uint32_t* answer, const Question& question) {
+  sync_multipliers<C>();
+  if (threadIdx.x == 0) *answer = question();
+  sync_multipliers<C>();
+  return *answer != 0;
+}
+
+// The CTAs that share a tile, the asking one among them.
+struct Sharers {
+  int first, last;
+  __device__ std::uint32_t others() const { return static_cast<std::uint32_t>(last - first); }
+};
+__device__ inline Sharers sharers(const GemmArgs& args, int tile) {
+  const int cta = static_cast<int>(blockIdx.x);
+  return {args.work.first_cta(tile, cta), args.work.last_cta(tile, cta)};
+}
+
+// Of two CTAs the later one need not write: a + b is b + a. True if the other one has arrived; its
+// part is then in `part`, or on its way there.
+template <typename C>
+__device__ bool fetch_other(Accumulators<C>& part, const GemmArgs& args, int tile, bool starts_tile,
+                            std::uint32_t* answer) {
+  const Sharers shared = sharers(args, tile);
+  std::uint32_t* arrived = args.arrived + tile;
+  if (shared.others() != 1) return false;
+  if (!ask_leader<C>(answer, [&] { return load_acquire(arrived); })) return false;
+  const int other = starts_tile ? shared.last : shared.first;
+  read_partial<C>(part, partial_sums<C>(args, other, !starts_tile));
+  if (threadIdx.x == 0) *arrived = 0;
+  return true;
 }
 
 // True in the CTA that has seen every other CTA of the tile arrive; it leaves the sums in `sums`.
 template <typename C>
 __device__ bool gather_tile(Accumulators<C>& sums, const GemmArgs& args, int tile, bool starts_tile,
-                            std::uint32_t* last) {
-  const int cta = static_cast<int>(blockIdx.x);
-  const int first = args.work.first_cta(tile, cta);
-  const int final = args.work.last_cta(tile, cta);
-  const auto others = static_cast<std::uint32_t>(final - first);
-  std::uint32_t* arrived = args.arrived + tile;
-  const bool leader = threadIdx.x == 0;
-
-  // The later of two need not write: a + b is b + a.
-  if (others == 1) {
-    if (leader) *last = load_acquire(arrived) == others;
-    sync_multipliers<C>();
-    if (*last != 0) {
-      read_partial<C, true>(sums, partial_sums<C>(args, starts_tile ? final : first, !starts_tile));
-      if (leader) *arrived = 0;
-      return true;
-    }
+                            std::uint32_t* answer) {
+  Accumulators<C> part;
+  if (fetch_other<C>(part, args, tile, starts_tile, answer)) {
+    add<C>(sums, part);
+    return true;
   }
-  float4* own = partial_sums<C>(args, cta, starts_tile);
+  const Sharers shared = sharers(args, tile);
+  std::uint32_t* arrived = args.arrived + tile;
+  float4* own = partial_sums<C>(args, static_cast<int>(blockIdx.x), starts_tile);
 #pragma unroll
   for (int i = 0; i < C::kRowTiles * C::kGroups; ++i) {
     const float(&sum)[4] = sums[i / C::kGroups][i % C::kGroups];
     __stcg(own + i * C::kThreads, make_float4(sum[0], sum[1], sum[2], sum[3]));
   }
-  sync_multipliers<C>();
-  // Releases what the barrier has shown this thread, and acquires the same of the others.
-  if (leader) *last = add_acquire_release(arrived, 1) == others;
-  sync_multipliers<C>();
-  if (*last == 0) return false;
-  read_partial<C, false>(sums, partial_sums<C>(args, first, true));
-  for (int part = first + 1; part <= final; ++part) {
-    read_partial<C, true>(sums, partial_sums<C>(args, part, false));
+  // Releases what the barrier has shown the leader, and acquires the same of the others.
+  const bool last = ask_leader<C>(
+      answer, [&] { return add_acquire_release(arrived, 1) == shared.others() ? 1u : 0u; });
+  if (!last) return false;
+  read_partial<C>(sums, partial_sums<C>(args, shared.first, true));
+  for (int cta = shared.first + 1; cta <= shared.last; ++cta) {
+    read_partial<C>(part, partial_sums<C>(args, cta, false));
+    add<C>(sums, part);
   }
-  if (leader) *arrived = 0;
+  if (threadIdx.x == 0) *arrived = 0;
   return true;
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // dense_gemm on the GPU: D[m,n] = A[m,k] x W[n,k]^T. Every CTA takes an equal share of the line of
-// (tile, k step) pairs (stream_k.hpp). All its warps copy steps ahead into a ring of stages with
-// cp.async, across tile borders, and multiply one step at a time. A tile that several CTAs share
-// is summed in a fixed order by the one that comes last, so results do not depend on timing.
+// (tile, k step) pairs (stream_k.hpp): steps are copied ahead into a ring of stages, across tile
+// borders, and multiplied one at a time. Here: the shapes, the copies by cp.async and the multiply
+// by mma.sync; cta.cuh puts them together, cta_wgmma.cuh is Hopper's way, epilogue.cuh the end.
 //
 // In shared memory a row is 128 bytes, its 16-byte chunk c stored at c ^ (row % 8): ldmatrix and
-// wgmma read it without bank conflicts. Rows beyond m or n are never copied; what their places
-// hold reaches only outputs that do not exist. Chunks beyond k are zero.
+// wgmma read it without bank conflicts. Rows beyond m or n are not copied (tensor copies bring
+// zeros); what their places hold reaches only outputs that do not exist. Chunks beyond k are zero.
 #pragma once
 
 #include <cstdint>

@@ -20,9 +20,9 @@
 SMTWIN_FOR_VARIANTS(SMTWIN_DECLARE)
 
 extern "C" __global__ void __launch_bounds__(smtwin::device::kCombineThreads)
-    smtwin_sparse_mla_combine(
-        const __grid_constant__ smtwin::device::SparseMlaArguments arguments) {
-  smtwin::device::sparse_mla_combine(arguments);
+    smtwin_sparse_mla_combine(const __grid_constant__ smtwin::device::SparseMlaArguments arguments,
+                              std::int64_t rows) {
+  smtwin::device::sparse_mla_combine(arguments, rows);
 }
 
 namespace smtwin {

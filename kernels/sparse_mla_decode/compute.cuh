@@ -2,9 +2,9 @@
 // A compute warp of sparse_mla_decode: Q of its dimensions in registers for the whole kernel, sums
 // of its dimensions for all heads, and the order of the steps of a tile:
 //   scores  barrier  softmax  barrier  values
-// All warps do the same step at the same time; what hides a step's latency is the other CTA of the
-// SM. (Scores of the next tile before the values of this one save a barrier, but hold a stage
-// longer and cost buffers and registers: 10 % slower on an H200.)
+// All warps do the same step at the same time; what hides the latencies of a step is the other CTA
+// of the SM. Two other orders were slower on an H200: scores of the next tile before the values
+// of this one (by 10 %), and values of the tile before beside the softmax of this one (5 to 14 %).
 #pragma once
 
 #include "kernels/sparse_mla_decode/products.cuh"
@@ -38,7 +38,7 @@ class ComputeWarp {
         warp_(warp),
         lane_(lane),
         rows_(lane),
-        rope_rows_(lane % 8 + lane / 16 * 8 + lane / 8 % 2 * 16),
+        rope_lane_(lane % 8 * Variant::kRowStride + lane / 8 * 16),
         softmax_(warp, lane) {}
 
   // Q of `heads` heads from `q` on as it lies in memory; missing heads are zero.
@@ -81,18 +81,16 @@ class ComputeWarp {
     for (int m = 0; m < kRowTiles; ++m) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        std::uint32_t largest = 0;
+        std::uint32_t pair = 0;
 #pragma unroll
         for (int j = 0; j < kSegments; ++j) {
 #pragma unroll
           for (int step = 0; step < 4; ++step) {
-#pragma unroll
-            for (int part = 0; part < 2; ++part) {
-              const std::uint32_t pair = q_[j][m][step][half + 2 * part] & 0x7fff7fffu;
-              largest = max(largest, max(pair << 16, pair & 0xffff0000u));
-            }
+            pair = larger_magnitude_bf16(pair, q_[j][m][step][half]);
+            pair = larger_magnitude_bf16(pair, q_[j][m][step][half + 2]);
           }
         }
+        std::uint32_t largest = max(pair << 16, pair & 0xffff0000u);
         largest = max(largest, __shfl_xor_sync(0xffffffffu, largest, 1));
         largest = max(largest, __shfl_xor_sync(0xffffffffu, largest, 2));
         if (lane_ % 4 == 0) atomicMax(&storage_.largest_q[m * 16 + half * 8 + g], largest);
@@ -147,9 +145,8 @@ class ComputeWarp {
         raise_limit(parity);
         continue;  // the same tile again
       }
-      if (group_barrier_any<Variant::kComputeThreads>(softmax_.tile(storage_, here.stage))) {
-        rescale();
-      }
+      const bool moved = softmax_.tile(storage_, here.stage);
+      if (group_barrier_any<Variant::kComputeThreads>(moved)) rescale();
       values(here.stage);
       here.advance();
       ++tile;
@@ -229,27 +226,36 @@ class ComputeWarp {
     const std::uint8_t* rows = &storage_.rows[stage][0][0];
     const std::uint32_t address = shared_address(rows);
     int wanted = 0;
-    Factors<Variant> factors[kSegments];
 #pragma unroll
     for (int j = 0; j < kSegments; ++j) {
       if (is_rope(j)) continue;
-      wanted = max(wanted, factors[j].load(rows, warp_ * kSegments + j, limit_, lane_));
+      wanted = max(wanted, factors_[j].load(rows, warp_ * kSegments + j, limit_, lane_));
     }
+    QuantizedWords keys[kSegments];
+    const auto load_keys = [&](int block) {
+#pragma unroll
+      for (int j = 0; j < kSegments; ++j) {
+        if (is_rope(j)) continue;
+        keys[j].load(rows_.at(address, block, (warp_ * kSegments + j) * kMlaGroupDims));
+      }
+    };
+    load_keys(0);
 #pragma unroll
     for (int block = 0; block < Variant::kTokenBlocks; ++block) {
       BlockScores<Variant> total;
 #pragma unroll
       for (int j = 0; j < kSegments; ++j) {
-        const int byte = (warp_ * kSegments + j) * kMlaGroupDims;
         BlockScores<Variant> part;
         if (is_rope(j)) {
-          rope_scores<Variant>(part, q_[j], rope_rows_.at(address, block, byte));
+          rope_scores<Variant>(
+              part, q_[j],
+              address + rope_lane_ + block * 16 * Variant::kRowStride + kMlaQuantizedDims);
         } else {
-          quantized_scores<Variant>(part, q_[j], rows_.at(address, block, byte));
+          quantized_scores<Variant>(part, q_[j], keys[j]);
         }
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
-          const std::uint32_t by = is_rope(j) ? 0 : factors[j].of(block * 2 + half, lane_);
+          const std::uint32_t by = is_rope(j) ? 0 : factors_[j].of(block * 2 + half, lane_);
 #pragma unroll
           for (int m = 0; m < kRowTiles; ++m) {
 #pragma unroll
@@ -265,6 +271,8 @@ class ComputeWarp {
           }
         }
       }
+      // The next block's words, before the stores that would hold them up.
+      if (block + 1 < Variant::kTokenBlocks) load_keys(block + 1);
 #pragma unroll
       for (int m = 0; m < kRowTiles; ++m) {
         *reinterpret_cast<uint4*>(&storage_.partial[warp_][block][m * 128 + lane_ * 4]) =
@@ -321,12 +329,11 @@ class ComputeWarp {
   __device__ __forceinline__ void values(int stage) {
     tile_values(stage);
     __syncwarp();
-    if (lane_ == 0) mbarrier_arrive(shared_address(&storage_.empty[stage]));
+    mbarrier_arrive(shared_address(&storage_.empty[stage]));
   }
 
   __device__ __forceinline__ void tile_values(int stage) {
-    const std::uint8_t* rows = &storage_.rows[stage][0][0];
-    const std::uint32_t address = shared_address(rows);
+    const std::uint32_t address = shared_address(&storage_.rows[stage][0][0]);
 #pragma unroll
     for (int j = 0; j < kSegments; ++j) {
       const int byte = (warp_ * kSegments + j) * kMlaGroupDims;
@@ -339,15 +346,13 @@ class ComputeWarp {
         }
         continue;
       }
-      Factors<Variant> factors;
-      factors.load(rows, warp_ * kSegments + j, limit_, lane_);
 #pragma unroll
       for (int block = 0; block < Variant::kTokenBlocks; ++block) {
         Probabilities<Variant> p;
         load_probabilities<Variant, false>(p, storage_.probability_f16[block], lane_);
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
-          const std::uint32_t by = factors.of(block * 2 + half, lane_);
+          const std::uint32_t by = factors_[j].of(block * 2 + half, lane_);
 #pragma unroll
           for (int m = 0; m < kRowTiles; ++m) {
             p[m][half * 2] = multiply_f16(p[m][half * 2], by);
@@ -364,8 +369,9 @@ class ComputeWarp {
   unsigned lane_;
   int limit_ = 0;
   WarpRows<Variant> rows_;
-  WarpRows<Variant> rope_rows_;  // the order that rope scores want
+  std::uint32_t rope_lane_;  // a lane's row and chunk of eight tokens
   Softmax<Variant> softmax_;
+  Factors<Variant> factors_[kSegments];  // of the tile whose scores came last
   QueryFragments<Variant> q_[kSegments];
   ValueSums<Variant> sums_[kSegments];
 };

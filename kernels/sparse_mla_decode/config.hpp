@@ -47,12 +47,12 @@ constexpr int sparse_mla_accumulators(const SparseMlaTile& tile) {
   return sparse_mla_pass_heads(tile) * kMlaHeadDim / (kSparseMlaLanes * tile.num_warps);
 }
 // With full registers the producers are a warp group of their own, which hands its registers over
-// (setmaxnreg works on groups of four warps); otherwise one warp suffices.
+// (setmaxnreg works on groups of four warps); otherwise two warps issue copies fast enough.
 constexpr bool sparse_mla_moves_registers(const SparseMlaTile& tile) {
   return sparse_mla_accumulators(tile) == kSparseMlaMaxAccumulators;
 }
 constexpr int sparse_mla_producer_warps(const SparseMlaTile& tile) {
-  return sparse_mla_moves_registers(tile) ? 4 : 1;
+  return sparse_mla_moves_registers(tile) ? 4 : 2;
 }
 constexpr int sparse_mla_threads(const SparseMlaTile& tile) {
   return kSparseMlaLanes * (tile.num_warps + sparse_mla_producer_warps(tile));

@@ -3,9 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <initializer_list>
-#include <iterator>
-#include <limits>
 #include <string>
 #include <tuple>
 
@@ -21,54 +18,6 @@ namespace {
 constexpr const char* kName = "sparse_mla_decode";
 constexpr ComputeCapability kFirst{9, 0};  // setmaxnreg and FP8 -> f16 conversions
 constexpr std::int64_t kMaxGridYz = 65535;
-// Rows land 16 bytes apart from each other, so that eight of them start in different banks; the
-// scales fill half of that gap.
-constexpr std::int64_t kRowStride = kMlaRowBytes + 16;
-constexpr std::int64_t kMmaRows = 16;
-constexpr std::int64_t kMmaTokens = 16;
-constexpr std::int64_t kHalfBytes = 2;
-constexpr std::int64_t kFloatBytes = 4;
-constexpr std::int64_t kMmaTileBytes = kMmaRows * kMmaTokens * kHalfBytes;
-constexpr std::int64_t kBankPadBytes = 64;
-
-// Eight or more threads of a head read different 16-token blocks at once: those are padded apart.
-bool padded_blocks(const SparseMlaTile& tile) {
-  const std::int64_t words = tile.block_t / 2;  // of a head's row of scores, two tokens each
-  const std::int64_t threads = std::int64_t{kSparseMlaLanes} * tile.num_warps;
-  const std::int64_t words_per_thread =
-      std::max<std::int64_t>(1, sparse_mla_pass_heads(tile) * words / threads);
-  const std::int64_t threads_per_row = words / words_per_thread;
-  return threads_per_row > (words_per_thread == 1 ? 8 : 4);
-}
-
-// What a tile leaves in shared memory and nobody needs after the last one.
-struct Buffers {
-  std::int64_t blocks = 0;       // of 16 tokens
-  std::int64_t block_bytes = 0;  // scores or probabilities of a block
-  std::int64_t rows = 0;
-  std::int64_t scores = 0;         // of every warp
-  std::int64_t probabilities = 0;  // f16 and BF16
-  std::int64_t bytes() const { return rows + scores + probabilities; }
-};
-
-Buffers buffers_of(const SparseMlaTile& tile) {
-  Buffers buffers;
-  buffers.blocks = tile.block_t / kMmaTokens;
-  buffers.block_bytes = sparse_mla_pass_heads(tile) / kMmaRows * kMmaTileBytes +
-                        (padded_blocks(tile) ? kBankPadBytes : 0);
-  buffers.rows = std::int64_t{tile.num_stages} * tile.block_t * kRowStride;
-  buffers.scores = tile.num_warps * buffers.blocks * buffers.block_bytes;
-  buffers.probabilities = 2 * buffers.blocks * buffers.block_bytes;
-  return buffers;
-}
-
-std::string product(std::initializer_list<std::int64_t> factors) {
-  std::string text;
-  for (const auto factor : factors) {
-    if (factor != 1) text += (text.empty() ? "" : " x ") + std::to_string(factor);
-  }
-  return text.empty() ? "1" : text;
-}
 
 struct Registers {
   std::int32_t per_thread = 0;
@@ -123,10 +72,9 @@ class SparseMlaDecode final : public KernelDescriptor {
         config_parameter("block_t", "tokens of a tile", 32, {16, 64}, "BT", {16, 32, 64}),
         config_parameter("num_warps", "warps that compute", 8, {4, 8}, "w", {4, 8}),
         config_parameter("num_stages", "tiles in shared memory", 3, {1, 3}, "s", {1, 2, 3}),
-        target_parameter("nsplit", "splits of the tokens; 0 = one wave of CTAs", 0,
-                         {0, kMaxGridYz}),
-        target_parameter("join", "1: up to 8 splits join in a cluster; 0: by the combine kernel", 1,
-                         {0, 1}),
+        target_parameter("nsplit", "splits of the tokens; 0 = the rule", 0, {0, kMaxGridYz}),
+        target_parameter("join", "1: two splits join in a cluster; 0: always by the combine kernel",
+                         1, {0, 1}),
     };
   }
 
@@ -161,10 +109,10 @@ class SparseMlaDecode final : public KernelDescriptor {
         std::max<std::int64_t>(1, sparse_mla_resident_ctas(tile, registers.per_thread, gpu.sm));
     const bool rule = parameters.at("nsplit") == 0;
     const auto splits =
-        rule ? sparse_mla_split_count({.batch = batch,
-                                       .head_groups = groups,
+        rule ? sparse_mla_split_count({.tile = tile,
+                                       .batch = batch,
+                                       .heads = heads,
                                        .topk = topk,
-                                       .block_t = tile.block_t,
                                        .sm_count = require(gpu, gpu.sm_count, "sm_count"),
                                        .ctas_per_sm = resident})
              : std::min(parameters.at("nsplit"), tiles);
@@ -202,7 +150,8 @@ class SparseMlaDecode final : public KernelDescriptor {
         {"joined", joined ? 1.0 : 0.0, "", "1: the splits join in a cluster, no combine kernel"},
         {"combine_bytes", combined ? partial_bytes + output_bytes : 0, "B",
          "read and written by the combine kernel; 0 = it does not run"},
-        {"combine_ctas", combined ? all_heads : 0, "", "of the combine kernel, a head each"},
+        {"combine_ctas", combined ? static_cast<double>(sparse_mla_combine_ctas(batch * heads)) : 0,
+         "", "of the combine kernel, two heads each"},
         {"conversions_per_token", work.conversion_instructions, "",
          "FP8 to f16, warp instructions of a CTA"},
         {"mma_per_token", work.mma_instructions, "", "m16n8k16 instructions of a CTA"},
@@ -224,7 +173,7 @@ class SparseMlaDecode final : public KernelDescriptor {
     if (registers.provenance != Provenance::compiled) {
       sentences.push_back("Registers: " + registers.source + ".");
     }
-    sentences.push_back(rule ? "Splits: one wave of CTAs, the rule the launch follows."
+    sentences.push_back(rule ? "Splits: the rule that the launch follows, mostly one wave of CTAs."
                              : "The number of splits was set by hand.");
     if (sparse_mla_head_passes(tile) > 1) {
       sentences.push_back("The sums of all heads do not fit the registers of " +
@@ -264,90 +213,6 @@ class SparseMlaDecode final : public KernelDescriptor {
 };
 
 }  // namespace
-
-SparseMlaSharedBytes sparse_mla_shared_bytes(const SparseMlaTile& tile) {
-  const Buffers buffers = buffers_of(tile);
-  const std::int64_t heads = sparse_mla_pass_heads(tile), stages = tile.num_stages;
-  const std::int64_t per_head = heads * kFloatBytes * 3;
-  // Two mbarriers and the mask of present tokens a stage; the largest scale seen, twice; padded.
-  const std::int64_t control = round_up<std::int64_t>(stages * 24 + 8, 16);
-  const std::int64_t bytes = buffers.bytes() + per_head + control;
-  return {bytes, "rows " + product({stages, tile.block_t, kRowStride}) + " + partial scores " +
-                     product({tile.num_warps, buffers.blocks, buffers.block_bytes}) +
-                     " + probabilities " + product({2, buffers.blocks, buffers.block_bytes}) +
-                     " + heads " + product({heads, kFloatBytes, 3}) + " + control " +
-                     std::to_string(control) + " = " + with_separators(bytes)};
-}
-
-bool sparse_mla_joins(const SparseMlaTile& tile, std::int64_t splits) {
-  constexpr std::int64_t kLargestCluster = 8;  // on every GPU that has clusters
-  constexpr std::int64_t kOutputStride = kMlaHeadDim * 2 + 32;
-  return splits > 1 && splits <= kLargestCluster && sparse_mla_head_passes(tile) == 1 &&
-         sparse_mla_pass_heads(tile) * kOutputStride <= buffers_of(tile).bytes();
-}
-
-SparseMlaTile sparse_mla_default_tile(std::int64_t heads, std::int64_t shared_bytes_per_cta) {
-  // From the fastest on; a head group should not be mostly empty.
-  constexpr SparseMlaTile kFew[] = {{16, 32, 8, 3}, {16, 16, 8, 3}};
-  constexpr SparseMlaTile kSome[] = {{32, 32, 4, 3}, {16, 32, 8, 3}, {16, 16, 8, 3}};
-  constexpr SparseMlaTile kMany[] = {{64, 32, 8, 3}, {64, 16, 8, 3}, {32, 32, 4, 3}};
-  const auto first_that_fits = [&](const SparseMlaTile* begin, const SparseMlaTile* end) {
-    const auto* found = std::find_if(begin, end, [&](const SparseMlaTile& tile) {
-      return sparse_mla_shared_bytes(tile).bytes <= shared_bytes_per_cta;
-    });
-    return found == end ? *begin : *found;
-  };
-  if (heads <= 16) return first_that_fits(std::begin(kFew), std::end(kFew));
-  if (heads <= 32) return first_that_fits(std::begin(kSome), std::end(kSome));
-  return first_that_fits(std::begin(kMany), std::end(kMany));
-}
-
-SparseMlaTile sparse_mla_tile(const Parameters& parameters, std::int64_t shared_bytes_per_cta) {
-  if (parameters.at("block_h") == 0) {
-    return sparse_mla_default_tile(parameters.at("heads"), shared_bytes_per_cta);
-  }
-  return {static_cast<int>(parameters.at("block_h")), static_cast<int>(parameters.at("block_t")),
-          static_cast<int>(parameters.at("num_warps")),
-          static_cast<int>(parameters.at("num_stages"))};
-}
-
-std::int64_t sparse_mla_split_count(const SparseMlaSplitInput& input) {
-  const std::int64_t tiles = ceil_div(input.topk, input.block_t);
-  const std::int64_t slots = input.sm_count * input.ctas_per_sm;
-  const std::int64_t rows = saturating_mul(input.batch, input.head_groups);
-  const std::int64_t wave = std::clamp<std::int64_t>(slots / rows, 1, tiles);
-  // As few splits as give the longest one no more tiles.
-  return ceil_div(tiles, ceil_div(tiles, wave));
-}
-
-std::int64_t sparse_mla_resident_ctas(const SparseMlaTile& tile, std::int32_t registers_per_thread,
-                                      const SmSpec& sm) {
-  constexpr std::int64_t kNoLimit = std::numeric_limits<std::int32_t>::max();
-  const std::int64_t warps = sparse_mla_threads(tile) / kSparseMlaLanes;
-  const auto limit = [](std::int64_t capacity, std::int64_t use) {
-    return capacity > 0 ? capacity / use : kNoLimit;
-  };
-  const std::int64_t shared =
-      round_up(sparse_mla_shared_bytes(tile).bytes + sm.shared_bytes_reserved_per_cta,
-               std::max<std::int64_t>(1, sm.shared_allocation_unit_bytes));
-  std::int64_t by_registers = kNoLimit;
-  if (sm.registers_per_sm > 0 && sm.partitions_per_sm > 0) {
-    const std::int64_t per_warp =
-        round_up<std::int64_t>(std::int64_t{registers_per_thread} * kSparseMlaLanes,
-                               std::max<std::int64_t>(1, sm.register_allocation_unit));
-    by_registers =
-        sm.registers_per_sm / sm.partitions_per_sm / per_warp * sm.partitions_per_sm / warps;
-  }
-  const auto least = std::min({limit(sm.shared_bytes_per_sm, shared), by_registers,
-                               limit(sm.max_warps_per_sm, warps), limit(sm.max_ctas_per_sm, 1)});
-  return least == kNoLimit ? 1 : least;
-}
-
-std::string sparse_mla_symbol(const SparseMlaTile& tile) {
-  return "smtwin_sparse_mla_bh" + std::to_string(tile.block_h) + "_bt" +
-         std::to_string(tile.block_t) + "_w" + std::to_string(tile.num_warps) + "_s" +
-         std::to_string(tile.num_stages);
-}
 
 std::unique_ptr<KernelDescriptor> make_sparse_mla_decode() {
   return std::make_unique<SparseMlaDecode>();

@@ -69,6 +69,9 @@ class Gather {
   static constexpr int kMyRows = kMine * 8;
   static constexpr int kSlots = (kMyRows + 31) / 32;  // rows a lane looks after
   static constexpr int kChunks = kMlaRowBytes / 16;
+  // Unrolled, the places of the nine copies stay in registers, which producers that gave theirs
+  // away do not have.
+  static constexpr int kCopiesAtOnce = Variant::kMovesRegisters ? 1 : 9;
   static constexpr std::uint32_t kAbsent = 0xffffffffu;
 
   __device__ __forceinline__ bool idle() const {
@@ -119,7 +122,7 @@ class Gather {
       for (int block = 0; block < kMine; ++block) {
         const std::uint32_t block_to =
             to + (producer_ + block * kProducers) * 8 * Variant::kRowStride;
-#pragma unroll
+#pragma unroll kCopiesAtOnce
         for (int copy = 0; copy < 8 * kChunks / 32; ++copy) {
           const unsigned chunk = copy * 32 + lane_;  // of the eight rows
           const unsigned row = chunk / kChunks;

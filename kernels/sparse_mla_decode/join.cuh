@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins the splits of a head group without a second kernel: where all splits of a request form a
-// cluster, each CTA leaves its outputs and log-sums in its own shared memory, over the rows it no
-// longer needs, and then adds up a share of the outputs from all CTAs of the cluster. Saves the
-// launch and the trip through global memory of the combine kernel, and needs at most 8 splits.
+// Joins the two splits of a head group without a second kernel: both CTAs form a cluster, each
+// leaves its outputs and log-sums in its own shared memory, over the rows it no longer needs, and
+// adds up half of the outputs from both. Saves the launch and the trip through global memory of
+// the combine kernel.
 #pragma once
 
 #include "kernels/sparse_mla_decode/weighted_sum.cuh"
 
 namespace smtwin::device {
-
-inline constexpr int kMaxJoinedSplits = 8;  // CTAs of a cluster on every GPU
 
 template <class Variant>
 struct JoinedOutputs {
@@ -35,46 +33,49 @@ struct JoinedOutputs {
 // before the CTA exits.
 template <class Variant>
 __device__ __forceinline__ void join_splits(typename Variant::Storage& storage, std::uint16_t* out,
-                                            const float* sinks, int heads, unsigned splits) {
+                                            const float* sinks, int heads) {
   using Joined = JoinedOutputs<Variant>;
   constexpr unsigned kChunks = kMlaHeadDim / 8;  // of 16 bytes
+  constexpr unsigned kTurns =
+      Variant::kHeads / 2 * kChunks / static_cast<unsigned>(Variant::kComputeThreads);
+  constexpr unsigned kAtOnce = kTurns < 4 ? kTurns : 4;
   const std::uint32_t outputs = shared_address(Joined::outputs(storage));
   const std::uint32_t log_sums = shared_address(Joined::log_sums(storage));
+  const unsigned mine = blockIdx.z;
+  const unsigned first = mine * (Variant::kHeads / 2 * kChunks) + threadIdx.x;
 #pragma unroll 1
-  for (unsigned i = blockIdx.z * Variant::kComputeThreads + threadIdx.x; i < heads * kChunks;
-       i += splits * Variant::kComputeThreads) {
-    const unsigned head = i / kChunks, chunk = i % kChunks;
-    float log_sum[kMaxJoinedSplits];
-    uint4 values[kMaxJoinedSplits];
+  for (unsigned turn = 0; turn < kTurns; turn += kAtOnce) {
+    float log_sum[kAtOnce][2];
+    uint4 values[kAtOnce][2];
 #pragma unroll
-    for (unsigned split = 0; split < kMaxJoinedSplits; ++split) {
-      log_sum[split] = -INFINITY;
-      values[split] = uint4{0, 0, 0, 0};
-      if (split < splits) {
-        log_sum[split] = load_cluster(address_in_cta(log_sums + head * 4, split));
-        values[split] = load_cluster_16(
+    for (unsigned i = 0; i < kAtOnce; ++i) {
+      const unsigned at = first + (turn + i) * Variant::kComputeThreads;
+      const unsigned head = at / kChunks, chunk = at % kChunks;
+#pragma unroll
+      for (unsigned split = 0; split < 2; ++split) {
+        log_sum[i][split] = load_cluster(address_in_cta(log_sums + head * 4, split));
+        values[i][split] = load_cluster_16(
             address_in_cta(outputs + (head * Joined::kStride + chunk * 8) * 2, split));
       }
     }
-    const float sink = sinks == nullptr ? -INFINITY : __ldg(sinks + head) * kLog2E;
-    float largest = sink;
 #pragma unroll
-    for (unsigned split = 0; split < kMaxJoinedSplits; ++split) {
-      largest = fmaxf(largest, log_sum[split]);
-    }
-    WeightedSum sum;
-    float denominator = 0;
-    if (largest > -INFINITY) {
-      denominator = exp2_approximate(sink - largest);
-#pragma unroll
-      for (unsigned split = 0; split < kMaxJoinedSplits; ++split) {
-        const float weight = exp2_approximate(log_sum[split] - largest);
-        denominator += weight;
-        sum.add(values[split], weight);
+    for (unsigned i = 0; i < kAtOnce; ++i) {
+      const unsigned at = first + (turn + i) * Variant::kComputeThreads;
+      const int head = static_cast<int>(at / kChunks);
+      if (head >= heads) break;
+      const float sink = sinks == nullptr ? -INFINITY : __ldg(sinks + head) * kLog2E;
+      const float largest = fmaxf(sink, fmaxf(log_sum[i][0], log_sum[i][1]));
+      WeightedSum sum;
+      float inverse = 0;
+      if (largest > -INFINITY) {
+        const float weights[2] = {exp2_approximate(log_sum[i][0] - largest),
+                                  exp2_approximate(log_sum[i][1] - largest)};
+        sum.add(values[i][0], weights[0]);
+        sum.add(values[i][1], weights[1]);
+        inverse = 1 / (weights[0] + weights[1] + exp2_approximate(sink - largest));
       }
+      *reinterpret_cast<uint4*>(out + head * kMlaHeadDim + at % kChunks * 8) = sum.result(inverse);
     }
-    const float inverse = denominator > 0 ? 1 / denominator : 0;
-    *reinterpret_cast<uint4*>(out + head * kMlaHeadDim + chunk * 8) = sum.result(inverse);
   }
 }
 

@@ -159,12 +159,14 @@ class SparseMlaProblem final : public LiveProblem {
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     early.val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t combine = {};
-    combine.gridDim = dim3(static_cast<unsigned>(shape_.batch * shape_.heads));
+    std::int64_t rows = shape_.batch * shape_.heads;
+    combine.gridDim = dim3(static_cast<unsigned>(sparse_mla_combine_ctas(rows)));
     combine.blockDim = dim3(kSparseMlaCombineThreads);
     combine.stream = launch.stream;
+    void* combine_values[] = {&arguments, &rows};
     combine.attrs = &early;
     combine.numAttrs = 1;
-    check_cuda(cudaLaunchKernelExC(&combine, sparse_mla_combine_function(), values),
+    check_cuda(cudaLaunchKernelExC(&combine, sparse_mla_combine_function(), combine_values),
                std::string("launch of ") + kSparseMlaCombineSymbol);
   }
 
@@ -241,10 +243,10 @@ class SparseMlaProblem final : public LiveProblem {
     splits.count =
         wanted > 0
             ? std::min<std::int64_t>(wanted, ceil_div<std::int64_t>(shape_.topk, tile.block_t))
-            : sparse_mla_split_count({.batch = shape_.batch,
-                                      .head_groups = splits.groups,
+            : sparse_mla_split_count({.tile = tile,
+                                      .batch = shape_.batch,
+                                      .heads = shape_.heads,
                                       .topk = shape_.topk,
-                                      .block_t = tile.block_t,
                                       .sm_count = device_.sm_count,
                                       .ctas_per_sm = std::max(1, variant.ctas_per_sm)});
     return splits;

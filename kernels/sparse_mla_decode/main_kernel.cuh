@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The main kernel of sparse_mla_decode: one CTA = one request, BLOCK_H heads, one split of the
 // tokens. Warps [0, num_warps) compute, those after them gather. With one split the CTA writes the
-// output itself; otherwise it writes a partial output and its log-sum for the combine kernel.
+// output itself; of two, both may join theirs as a cluster; otherwise each writes a partial output
+// and its log-sum for the combine kernel.
 #pragma once
 
 #include "kernels/sparse_mla_decode/compute.cuh"
@@ -21,9 +22,10 @@ template <class Variant>
 __device__ __forceinline__ void prepare_storage(typename Variant::Storage& storage, int thread) {
   if (thread == 0) {
     for (int stage = 0; stage < Variant::kStages; ++stage) {
-      // Two arrivals a producer lane: one for its stores, one for its copies.
+      // Two arrivals a producer lane, for its stores and its copies; one a compute lane, for its
+      // reads.
       mbarrier_init(shared_address(&storage.full[stage]), 2 * 32 * Variant::kProducerWarps);
-      mbarrier_init(shared_address(&storage.empty[stage]), Variant::kWarps);
+      mbarrier_init(shared_address(&storage.empty[stage]), Variant::kComputeThreads);
       storage.present[stage] = 0;
     }
     storage.exponent_limit[0] = storage.exponent_limit[1] = 0;
@@ -49,14 +51,14 @@ __device__ __forceinline__ void compute_role(typename Variant::Storage& storage,
     const int heads = min(Variant::kHeads, arguments.heads - head);
     if (heads <= 0) break;
     const std::int64_t row = request * arguments.heads + head;
-    warp_state.load_query(arguments.q + row * kMlaHeadDim, heads);
     if (pass == 0) {
-      cta_barrier<kThreads>();
+      cta_barrier<kThreads>();  // the gather starts
     } else {
       if (threadIdx.x < Variant::kHeads) storage.largest_q[threadIdx.x] = 0;
       if (threadIdx.x == 0) storage.exponent_limit[0] = storage.exponent_limit[1] = 0;
       group_barrier<Variant::kComputeThreads>();
     }
+    warp_state.load_query(arguments.q + row * kMlaHeadDim, heads);
     warp_state.prepare(arguments.scale * kLog2E);
     warp_state.run(cursor, tiles_of<Variant>(range, length));
     const float* sinks = arguments.sinks == nullptr ? nullptr : arguments.sinks + head;
@@ -67,7 +69,7 @@ __device__ __forceinline__ void compute_role(typename Variant::Storage& storage,
         warp_state.finish(JoinedOutputs<Variant>::outputs(storage), JoinedOutputs<Variant>::kStride,
                           JoinedOutputs<Variant>::log_sums(storage), nullptr, Variant::kHeads);
         cluster_barrier();
-        join_splits<Variant>(storage, out, sinks, heads, arguments.splits);
+        join_splits<Variant>(storage, out, sinks, heads);
         cluster_barrier();
         return;
       }

@@ -70,55 +70,60 @@ using ValueSums = float[Variant::kRowTiles][8][4];
 template <class Variant>
 using BlockScores = std::uint32_t[Variant::kRowTiles][2][2];
 
+// The 16 tokens of a block in one FP8 segment: words[i] of ldmatrix number `two`.
+struct QuantizedWords {
+  std::uint32_t words[2][4];
+  __device__ __forceinline__ void load(std::uint32_t address) {
+    load_matrices(words[0], address);
+    load_matrices(words[1], address + 32);
+  }
+};
+
 template <class Variant>
 __device__ __forceinline__ void quantized_scores(BlockScores<Variant>& scores,
                                                  const QueryFragments<Variant>& q,
-                                                 std::uint32_t address) {
+                                                 const QuantizedWords& keys) {
 #pragma unroll
   for (int m = 0; m < Variant::kRowTiles; ++m) {
     scores[m][0][0] = scores[m][0][1] = scores[m][1][0] = scores[m][1][1] = 0;
   }
 #pragma unroll
-  for (int two = 0; two < 2; ++two) {
-    std::uint32_t words[4];
-    load_matrices(words, address + two * 32);
+  for (int step = 0; step < 4; ++step) {
 #pragma unroll
-    for (int one = 0; one < 2; ++one) {
-      const int step = two * 2 + one;
+    for (int half = 0; half < 2; ++half) {
+      const std::uint32_t word = keys.words[step / 2][step % 2 * 2 + half];
+      const std::uint32_t b0 = low_e4m3_to_f16(word);
+      const std::uint32_t b1 = high_e4m3_to_f16(word);
 #pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const std::uint32_t b0 = low_e4m3_to_f16(words[one * 2 + half]);
-        const std::uint32_t b1 = high_e4m3_to_f16(words[one * 2 + half]);
-#pragma unroll
-        for (int m = 0; m < Variant::kRowTiles; ++m) mma_f16(scores[m][half], q[m][step], b0, b1);
-      }
+      for (int m = 0; m < Variant::kRowTiles; ++m) mma_f16(scores[m][half], q[m][step], b0, b1);
     }
   }
 }
 
-// `address`: of matrices in the order tokens 0-7 of two chunks, then tokens 8-15 of them, so that
-// the two words of an operand come in neighbouring registers.
+// `address`: of a lane's row of the four chunks of 16 bytes of eight tokens. Eight tokens at a time
+// keep the FP32 sums in few registers.
 template <class Variant>
 __device__ __forceinline__ void rope_scores(BlockScores<Variant>& scores,
                                             const QueryFragments<Variant>& q,
                                             std::uint32_t address) {
-  float sums[Variant::kRowTiles][2][4] = {};
 #pragma unroll
-  for (int step = 0; step < 4; ++step) {
-    std::uint32_t words[4];
-    load_matrices(words, address + step * 32);
+  for (int half = 0; half < 2; ++half) {
+    std::uint32_t words[2][4];
+    load_matrices(words[0], address + half * 8 * Variant::kRowStride);
+    load_matrices(words[1], address + half * 8 * Variant::kRowStride + 64);
+    float sums[Variant::kRowTiles][4] = {};
+#pragma unroll
+    for (int step = 0; step < 4; ++step) {
+#pragma unroll
+      for (int m = 0; m < Variant::kRowTiles; ++m) {
+        mma_bf16(sums[m], q[m][step], words[step / 2][step % 2 * 2],
+                 words[step / 2][step % 2 * 2 + 1]);
+      }
+    }
 #pragma unroll
     for (int m = 0; m < Variant::kRowTiles; ++m) {
-      mma_bf16(sums[m][0], q[m][step], words[0], words[1]);
-      mma_bf16(sums[m][1], q[m][step], words[2], words[3]);
-    }
-  }
-#pragma unroll
-  for (int m = 0; m < Variant::kRowTiles; ++m) {
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      scores[m][half][0] = pack_f16(sums[m][half][0], sums[m][half][1]);
-      scores[m][half][1] = pack_f16(sums[m][half][2], sums[m][half][3]);
+      scores[m][half][0] = pack_f16(sums[m][0], sums[m][1]);
+      scores[m][half][1] = pack_f16(sums[m][2], sums[m][3]);
     }
   }
 }

@@ -206,6 +206,14 @@ __device__ __forceinline__ std::uint32_t multiply_bf16(std::uint32_t a, std::uin
   asm("mul.rn.bf16x2 %0, %1, %2;" : "=r"(product) : "r"(a), "r"(b));
   return product;
 }
+// The larger of two magnitudes, in both halves.
+__device__ __forceinline__ std::uint32_t larger_magnitude_bf16(std::uint32_t a, std::uint32_t b) {
+  std::uint32_t larger;
+  asm("{ .reg .b32 x, y; abs.bf16x2 x, %1; abs.bf16x2 y, %2; max.bf16x2 %0, x, y; }"
+      : "=r"(larger)
+      : "r"(a), "r"(b));
+  return larger;
+}
 __device__ __forceinline__ float exp2_approximate(float x) {
   float y;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));

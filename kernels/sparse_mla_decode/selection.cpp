@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <numeric>
 #include <random>
+#include <string>
 #include <utility>
 
+#include "arch/error.hpp"
 #include "arch/units.hpp"
 #include "kernels/sparse_mla_decode/config.hpp"
 #include "kernels/sparse_mla_decode/problem_inputs.hpp"
@@ -29,7 +31,12 @@ SparseMlaProblemShape::SparseMlaProblemShape(const Parameters& shape)
       context(value_or(shape, "context", 8192)),
       holes(value_or(shape, "holes", 0)),
       ragged(value_or(shape, "ragged", 0) != 0),
-      wide_scales(value_or(shape, "wide_scales", 0) != 0) {}
+      wide_scales(value_or(shape, "wide_scales", 0) != 0) {
+  if (page_size % 2 != 0) {
+    throw UsageError("page_size " + std::to_string(page_size) +
+                     " is odd: rows would not start at multiples of 16 bytes; use an even one");
+  }
+}
 
 std::int64_t SparseMlaProblemShape::pages_of_request() const {
   return ceil_div(context, page_size);

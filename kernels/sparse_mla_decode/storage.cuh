@@ -51,8 +51,8 @@ struct SparseMlaVariant {
   static constexpr int kComputeThreads = 32 * kWarps;
   // What the register file is planned for.
   static constexpr int kMinCtas = kMovesRegisters ? (kWarps == 4 ? 2 : 1) : (kHeads == 16 ? 2 : 1);
-  static constexpr int kComputeRegisters = kWarps == 4 ? 216 : 232;
-  static constexpr int kProducerRegisters = 40;
+  static constexpr int kComputeRegisters = kWarps == 4 ? 232 : 240;
+  static constexpr int kProducerRegisters = 24;
 
   static constexpr int kRowTiles = kHeads / 16;     // mma tiles along the heads
   static constexpr int kTokenBlocks = BlockT / 16;  // mma steps along the tokens

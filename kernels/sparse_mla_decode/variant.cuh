@@ -10,7 +10,11 @@ namespace smtwin::device {
 
 template <class Variant>
 SparseMlaCompiled compiled_variant(const char* symbol, const void* function) {
-  return {Variant::kTile, symbol, function, Variant::kThreads, sizeof(typename Variant::Storage),
+  return {Variant::kTile,
+          symbol,
+          function,
+          Variant::kThreads,
+          sizeof(typename Variant::Storage),
           JoinedOutputs<Variant>::kFits};
 }
 

@@ -20,6 +20,10 @@ struct WeightedSum {
       sums[2 * i + 1] = fmaf(weight, __uint_as_float(words[i] & 0xffff0000u), sums[2 * i + 1]);
     }
   }
+  __device__ __forceinline__ void scale(float by) {
+#pragma unroll
+    for (float& sum : sums) sum *= by;
+  }
   __device__ __forceinline__ uint4 result(float by) const {
     return {pack_bf16(sums[0] * by, sums[1] * by), pack_bf16(sums[2] * by, sums[3] * by),
             pack_bf16(sums[4] * by, sums[5] * by), pack_bf16(sums[6] * by, sums[7] * by)};

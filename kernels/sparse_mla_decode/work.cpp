@@ -22,8 +22,10 @@ constexpr double kRowInstructions = 24;
 // Scale factors of a warp's tokens: two byte loads, four to make f16 powers, shuffles.
 constexpr double kFactorInstructions = 8;
 constexpr double kBarrierInstructions = 20;  // per warp and tile: barriers, addresses, loop
-// 16-byte copies of a row: 36, each five instructions (row, address, copy), and the scales'.
-constexpr double kCopyInstructionsPerToken = 5.0 * (kMlaRowBytes / 16.0 + 1) / kLanes;
+// 16-byte copies of a row: 36, each five or six instructions (row, address, copy), and the scales'.
+// Producers that gave their registers away compute the places of the copies anew.
+constexpr double kCopyInstructions = 5.5;
+constexpr double kCopyInstructionsFewRegisters = 12;
 
 double as_double(std::int64_t value) { return static_cast<double>(value); }
 
@@ -45,23 +47,26 @@ SparseMlaWork sparse_mla_work(const SparseMlaTile& tile, const SparseMlaCtaShape
   const double mma = 2 * 8 * m * kSegments;
   const double conversions = 2 * 16 * kQuantizedSegments;
   const double quantized = 2 * 2 + 8 + 2 * 4 * m;  // ldmatrix, permutes, products with the scale
-  const double rope = 2 * 4 + 12 * m;
-  const double products =
-      mma + conversions + quantized * kQuantizedSegments + rope + stores + m * warps;  // loads of P
+  const double rope = 2 * 4 + 4 * m;
+  const double products = mma + conversions + quantized * kQuantizedSegments + rope + stores +
+                          m * kSegments;  // loads of P
   const double per_16 = products + kSoftmaxInstructions * scores * kSegmentTokens / kLanes +
                         warps * scores * kSegmentTokens / (2 * kLanes);  // partial scores, packed
   const double per_tile =
       warps * (kRowInstructions + kBarrierInstructions + segments_of_warp * kFactorInstructions);
 
+  const double copies =
+      (kMlaRowBytes / 16.0 + 1) / kLanes *
+      (sparse_mla_moves_registers(tile) ? kCopyInstructionsFewRegisters : kCopyInstructions);
+
   SparseMlaWork work;
   work.conversion_instructions = passes * conversions / kSegmentTokens;
   work.mma_instructions = passes * mma / kSegmentTokens;
-  work.warp_instructions =
-      passes * (per_16 / kSegmentTokens + per_tile / tile.block_t + kCopyInstructionsPerToken);
+  work.warp_instructions = passes * (per_16 / kSegmentTokens + per_tile / tile.block_t + copies);
   work.gather_shared_bytes = passes * kMlaTokenBytes;
   work.operand_shared_bytes = passes * 2 * kMlaRowBytes;
-  // Partial scores in and out; P in f16 and BF16 in, out once per warp.
-  work.score_shared_bytes = passes * scores * kHalf * (2 * warps + 2 + warps);
+  // Partial scores in and out; P in f16 and BF16 in, out once per segment.
+  work.score_shared_bytes = passes * scores * kHalf * (2 * warps + 2 + kSegments);
 
   CtaWork& cta = work.cta;
   const double query_bytes = shape.heads * kMlaHeadDim * kBf16;

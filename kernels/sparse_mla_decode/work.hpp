@@ -3,12 +3,12 @@
 // ("a segment") of one compute warp, with M = heads of a pass / 16:
 //
 //   scores  FP8: 2 ldmatrix, 16 conversions to f16, 8 M mma, 4 M products with the group's scale,
-//           M stores of partial scores; rope: 4 ldmatrix, 8 M mma, 12 M to scale and pack, M stores
+//           M stores of partial scores; rope: 4 ldmatrix, 8 M mma, 4 M to pack, M stores
 //   values  FP8: 2 transposed ldmatrix, 8 permutes, 16 conversions, M loads of P, 4 M products with
 //           the scale, 8 M mma; rope: 4 ldmatrix, M loads, 8 M mma
 //   softmax every score is the sum of num_warps partial scores; then about 8 instructions each
 // Each cached byte is thus read from shared memory once for scores and once for values, and
-// converted twice, whatever the number of warps; only partial scores and P grow with it.
+// converted twice, whatever the number of warps; only the partial scores grow with it.
 #pragma once
 
 #include <cstdint>

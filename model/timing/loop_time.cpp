@@ -3,13 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
-#include <vector>
+#include <iterator>
 
 #include "model/quantity_text.hpp"
 
 namespace smtwin {
 namespace {
+
+constexpr double kNoChange = 1e-3;  // of what decides: not worth a word
 
 // (b - a) / log(b / a): what a logarithmic change of a quantity between a and b is worth.
 double logarithmic_mean(double a, double b) {
@@ -38,20 +39,28 @@ LoopChange loop_change(const LoopTime& first, const LoopTime& second) {
 }
 
 std::string describe(const LoopChange& c) {
-  const std::vector<std::pair<double, const char*>> causes = {
-      {c.work_s, "the work of the warps"},
-      {c.warps_s, "latency hiding by resident warps"},
-      {c.fill_s, "how the grid fills the SMs"},
-      {c.fixed_s, "fixed cost"}};
+  struct Cause {
+    double seconds;
+    const char* name;
+    std::string how;
+  };
+  const Cause causes[] = {
+      {c.work_s, "the work of the warps", "warp-seconds x " + count_text(c.work_ratio)},
+      {c.warps_s, "latency hiding by resident warps",
+       "resident warps x " + count_text(c.warps_ratio)},
+      {c.fill_s, "how the grid fills the SMs", "grid fill x " + count_text(1 / c.fill_ratio)},
+      {c.fixed_s, "fixed cost", "fixed cost"}};
   // The cause that pushes hardest in the direction of the whole change.
   const double sign = c.total_s() < 0 ? -1 : 1;
-  const auto decides = std::max_element(
-      causes.begin(), causes.end(),
-      [&](const auto& a, const auto& b) { return sign * a.first < sign * b.first; });
-  return std::string(decides->second) + " decides: warp-seconds x " + count_text(c.work_ratio) +
-         " (" + signed_seconds(c.work_s) + "), resident warps x " + count_text(c.warps_ratio) +
-         " (" + signed_seconds(c.warps_s) + "), grid fill (" + signed_seconds(c.fill_s) +
-         "), fixed cost (" + signed_seconds(c.fixed_s) + ")";
+  const Cause& decides = *std::max_element(
+      std::begin(causes), std::end(causes),
+      [&](const Cause& a, const Cause& b) { return sign * a.seconds < sign * b.seconds; });
+  std::string text;
+  for (const Cause& cause : causes) {
+    if (std::fabs(cause.seconds) < kNoChange * std::fabs(decides.seconds)) continue;
+    text += (text.empty() ? "" : ", ") + cause.how + " (" + signed_seconds(cause.seconds) + ")";
+  }
+  return std::string(decides.name) + " decides: " + text;
 }
 
 }  // namespace smtwin

@@ -111,20 +111,20 @@ TEST_CASE("help names the flags", "[cli]") {
 }
 
 TEST_CASE("a stored run is scored, and a wrong residency or result is outside tolerance", "[cli]") {
-  const Ran fine = run_words({"validate", "--run", kRun});
+  const Ran fine = run_words({"validate", "--run", kRun, "--profile", "none"});
   INFO(fine.err);
   CHECK(fine.exit_code == 0);
   RunFile run = read_run(text_of(kRun), kRun);
   REQUIRE_FALSE(run.functions.empty());
   run.functions.front().driver_ctas_per_sm += 1;
   const TemporaryFile residency("residency.json", write_run(run));
-  const Ran differs = run_words({"validate", "--run", residency.path()});
+  const Ran differs = run_words({"validate", "--run", residency.path(), "--profile", "none"});
   CHECK(differs.exit_code == 1);
   CHECK_THAT(differs.out, Contains("1 function differs"));
   run = read_run(text_of(kRun), kRun);
   run.times.front().relative_error = 0.5;
   const TemporaryFile wrong("wrong.json", write_run(run));
-  CHECK(run_words({"validate", "--run", wrong.path()}).exit_code == 1);
+  CHECK(run_words({"validate", "--run", wrong.path(), "--profile", "none"}).exit_code == 1);
   run = read_run(text_of(kRun), kRun);
   run.gpu.name = "";
   const TemporaryFile unknown("unknown.json", write_run(run));

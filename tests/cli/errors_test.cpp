@@ -96,8 +96,8 @@ TEST_CASE("bad input is one line that says what is wrong and what is allowed", "
       Case{"models --set sm_count=3 llama-3.1-8b",
            "--set sm_count: models has no GPU; use model.FIELD"},
       Case{"validate",
-           "validate needs one of --occupancy FILE.csv --gpu G, --compiled FILE.csv and "
-           "--measurements DIR|FILES"},
+           "validate needs one of --occupancy FILE.csv --gpu G, --compiled FILE.csv, "
+           "--measurements DIR|FILES, --run FILES and --device 0"},
       Case{"validate --compiled no-such.csv",
            "no-such.csv: cannot be read; give a CSV file, or - for stdin"});
   const auto ran = smtwin_run(line);

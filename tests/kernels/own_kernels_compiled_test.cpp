@@ -22,7 +22,7 @@ std::vector<Parameters> sparse_variants() {
 std::vector<Parameters> gemm_variant_parameters(bool wgmma_too) {
   const KernelDescriptor& kernel = find_kernel("dense_gemm");
   std::vector<Parameters> all;
-  for (const GemmTile& tile : gemm_variants()) {
+  for (const DenseGemmTile& tile : gemm_variants()) {
     if (tile.wgmma && !wgmma_too) continue;
     Parameters given = gemm_config(tile);
     given["dtype"] = static_cast<std::int64_t>(tile.dtype);
@@ -63,11 +63,11 @@ void check_descriptor(const std::string& name, const GpuSpec& gpu,
 TEST_CASE("sparse_mla_decode needs what was compiled, to the byte", "[oracle]") {
   REQUIRE(sparse_variants().size() == 54);  // 3 BLOCK_H x 3 BLOCK_T x 2 warps x 3 stages
   check_descriptor("sparse_mla_decode", find_gpu("h200-sxm"), sparse_variants());
-  check_descriptor("sparse_mla_decode", find_gpu("sm-120"), sparse_variants());
+  check_descriptor("sparse_mla_decode", find_gpu("rtx-pro-6000-server"), sparse_variants());
 }
 
 TEST_CASE("dense_gemm needs what was compiled, to the byte", "[oracle]") {
   check_descriptor("dense_gemm", find_gpu("h200-sxm"), gemm_variant_parameters(true));
   // wgmma is an instruction of Hopper alone.
-  check_descriptor("dense_gemm", find_gpu("sm-120"), gemm_variant_parameters(false));
+  check_descriptor("dense_gemm", find_gpu("rtx-pro-6000-server"), gemm_variant_parameters(false));
 }

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Libraries stay behind the interface: their headers appear in .cpp files only, each library only in
 # its folder. model/ and the kernels' descriptors are pure: no JSON, files, streams to a terminal,
-# clocks or CUDA; compiled_table_io.cpp reads the tables they take registers from. The device half
-# is in .cu and .cuh files. The readers of machine code alone see libelf.
+# clocks or CUDA; compiled_table_io.cpp reads the tables they take registers from. References of a
+# kernel draw inputs and use threads. The device half is in .cu and .cuh files. Only the reader of
+# ELF files sees libelf.
 set -euo pipefail
 cd "$1"
 bad=0
@@ -22,7 +23,10 @@ forbid 'Boost belongs to model/step_graph.cpp' 'boost/' --include='*.cpp' \
   --exclude=step_graph.cpp arch kernels model validate cli
 forbid 'libelf belongs to validate/observations/elf.cpp' 'libelf|gelf|elf\.h' --include='*.[ch]pp' \
   --exclude=elf.cpp arch kernels model validate cli
-forbid 'model/ and descriptors are pure' \
-  'nlohmann/|cuda|fstream>|iostream>|filesystem>|chrono>|ctime>|random>|thread>' \
-  --include='*.hpp' --include='*.cpp' --exclude=compiled_table_io.cpp kernels model
+impure='nlohmann/|cuda|fstream>|iostream>|filesystem>|chrono>|ctime>'
+forbid 'model/ and descriptors are pure' "$impure|random>|thread>" --include='*.[ch]pp' model
+forbid 'model/ and descriptors are pure' "$impure|random>|thread>" \
+  --include='*.hpp' --include='descriptor.cpp' --include='config.cpp' --include='work.cpp' kernels
+forbid 'only the device half of a kernel and its tables see CUDA, JSON and files' "$impure" \
+  --include='*.cpp' --exclude=compiled_table_io.cpp kernels
 exit $bad

@@ -92,7 +92,7 @@ TEST_CASE("every variant is timed on every shape that it can run", "[unit]") {
   for (const FunctionReading& f : result.run.functions) CHECK(f.seen_ctas_per_sm == 2);
   CHECK(result.run.probes.size() == 2);  // the third cannot be read here
   REQUIRE(result.skipped.size() == 1);
-  CHECK(result.skipped[0] == "other_gemm: no library");
+  CHECK(describe(result.skipped) == "other_gemm: no library");
 }
 
 TEST_CASE("the fastest few get five medians, and their median counts", "[unit]") {
@@ -124,7 +124,40 @@ TEST_CASE("a wrong result is said and never timed", "[unit]") {
   CHECK(result.complete());
   CHECK(result.wrong_results == 9);  // on each shape of its data type
   for (const TimeReading& t : result.run.times) CHECK(t.config != wrong);
-  CHECK(result.skipped.back().find("wrong result") != std::string::npos);
+  CHECK(result.skipped.back().why.find("wrong result") != std::string::npos);
+}
+
+TEST_CASE("checks are bounded in time, the first shapes and the fastest are always checked",
+          "[unit]") {
+  FakeMeasurer measurer = fake();
+  double now = 0;
+  int checks = 0;
+  measurer.error_of = [&](const Parameters&) {
+    now += 10;  // each check takes ten seconds
+    ++checks;
+    return 1e-3;
+  };
+  measurer.before_time = [&](const Parameters&) { now += 0.1; };
+  SessionOptions options = quick();
+  options.deadline_s = 1e9;
+  options.clock = [&] { return now; };
+  const SessionResult result = run_session(measurer, options, nullptr);
+  std::map<Parameters, int> checked;
+  std::size_t unchecked = 0;
+  for (const TimeReading& t : result.run.times) {
+    if (t.peer || t.cache == SampleCache::warm) continue;
+    checked[t.config] += t.relative_error >= 0;
+    unchecked += t.relative_error < 0;
+    if (t.medians == 5) CHECK(t.relative_error >= 0);
+  }
+  CHECK(unchecked > 0);
+  for (const auto& [config, shapes] : checked) CHECK(shapes >= 3);
+}
+
+TEST_CASE("readings that are missing for one reason are named together", "[unit]") {
+  CHECK(describe({}).empty());
+  CHECK(describe({{"a", "no room"}, {"b", "lost"}, {"c", "no room"}, {"d", "no room"}}) ==
+        "a and 2 more: no room; b: lost");
 }
 
 TEST_CASE("a refusal costs one reading, a lost GPU ends the run with what it has", "[unit]") {
@@ -136,7 +169,7 @@ TEST_CASE("a refusal costs one reading, a lost GPU ends the run with what it has
   const SessionResult refused = run_session(measurer, quick(), nullptr);
   CHECK(refused.stopped.empty());
   CHECK(refused.skipped.size() > 1);
-  CHECK(refused.skipped.back().find("cudaErrorInvalidValue") != std::string::npos);
+  CHECK(refused.skipped.back().why.find("cudaErrorInvalidValue") != std::string::npos);
 
   FakeMeasurer lost = fake();
   lost.before_time = [&](const Parameters&) {
@@ -160,7 +193,7 @@ TEST_CASE("nothing starts after the time box, and the rest is said", "[unit]") {
   const SessionResult result = run_session(measurer, options, nullptr);
   CHECK(measurer.medians_taken == 100);
   CHECK(result.out_of_time);
-  CHECK(result.skipped.back().find("the time box of 100 s was used up") != std::string::npos);
+  CHECK(result.skipped.back().why == "the time box of 100 s was used up");
 }
 
 TEST_CASE("a run interrupted anywhere carries on and ends as if it never was", "[property]") {

@@ -58,7 +58,11 @@ double floor_seconds(const KernelDescriptor& kernel, const TimeReading& reading,
   Parameters given = reading.shape;
   given.insert(reading.config.begin(), reading.config.end());
   const KernelInstance instance = kernel.instantiate(complete_parameters(kernel, given), gpu);
-  const double flops_per_s = rates.math_flops_per_s(instance.pipe);
+  // What mma.sync reaches is no bound for Hopper's warpgroup instructions.
+  const auto wgmma = reading.config.find("wgmma");
+  const double flops_per_s = wgmma != reading.config.end() && wgmma->second != 0
+                                 ? specified_flops_per_s(gpu, instance.pipe)
+                                 : rates.math_flops_per_s(instance.pipe);
   if (rates.dram_bytes_per_s <= 0 || flops_per_s <= 0) return 0;
   return std::max(
       (instance.unique_read_bytes + instance.unique_write_bytes) / rates.dram_bytes_per_s,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The least time an operation can take on the GPU of a run, from rates that the run's own probes
-// reached: bytes that must move once over the DRAM read rate, useful flops over the multiply rate.
+// reached: bytes that must move once over the DRAM read rate, useful flops over the multiply rate
+// (of mma.sync; of the specification for variants with warpgroup instructions).
 #pragma once
 
 #include <map>

@@ -76,7 +76,7 @@ struct RunReport {
   std::vector<PointReport> points;  // one a reading
   std::vector<ShapeReport> shapes;
   std::size_t wrong_results = 0;  // readings beyond kLargestRelativeError
-  std::size_t unchecked = 0;      // readings of ours that were never compared with float64
+  std::size_t checked = 0;        // readings that were compared with float64
 
   RunReport() = default;
   RunReport(const RunReport&) = delete;  // its parts point at each other

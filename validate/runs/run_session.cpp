@@ -8,6 +8,7 @@
 
 #include "arch/error.hpp"
 #include "arch/gpu_catalog.hpp"
+#include "kernels/text.hpp"
 #include "validate/runs/run_readings.hpp"
 
 namespace smtwin {
@@ -15,7 +16,7 @@ namespace {
 
 // Finalists: close enough to the fastest that one median does not order them.
 constexpr double kFinalistMargin = 1.06;
-constexpr std::size_t kMostFinalists = 6;
+constexpr std::size_t kMostFinalists = 10;
 constexpr int kFinalMedians = 5;
 constexpr int kMostResidencyTries = 3;      // traces of a variant until the driver's count was seen
 constexpr double kUnmeasurableError = 1e9;  // stands for infinite in files
@@ -58,9 +59,8 @@ class Session {
       --shapes_left;
     }
     if (result_.out_of_time) {
-      result_.skipped.push_back(std::to_string(shapes_left) + " of " + std::to_string(plan.size()) +
-                                " shapes: the time box of " +
-                                std::to_string(static_cast<int>(deadline_)) + " s was used up");
+      skip(std::to_string(shapes_left) + " of " + std::to_string(plan.size()) + " shapes",
+           "the time box of " + std::to_string(static_cast<int>(deadline_)) + " s was used up");
     }
     return std::move(result_);
   }
@@ -77,7 +77,7 @@ class Session {
   }
 
   void skip(const std::string& what, const std::string& why) {
-    result_.skipped.push_back(what + ": " + why);
+    result_.skipped.push_back({what, why});
   }
 
   // False once the GPU was given up or the time is over.
@@ -246,8 +246,10 @@ class Session {
 
   void wrong(const PlannedShape& shape, const TimeTask& task, double error) {
     if (task.cache == SampleCache::warm) return;  // said with the cold one
+    const std::string allowed = short_number(kLargestRelativeError);
     skip(shape.kernel + " " + plain_text(shape.shape) + " " + plain_text(task.config),
-         "wrong result, relative error " + std::to_string(error) + "; not timed");
+         error < kUnmeasurableError ? "wrong result, not timed: relative error above " + allowed
+                                    : "wrong result, not timed: outputs missing or not finite");
     result_.wrong_results += 1;
   }
 
@@ -313,6 +315,7 @@ class Session {
   // medians replace the reading that chose them: the smallest of many is too small.
   void settle_order(const PlannedShape& shape, const std::vector<TimeTask>& tasks,
                     MeasuredProblem& problem) {
+    if (!go_on()) return;
     std::vector<TimeTask> chosen = finalists(shape, tasks, true);
     std::erase_if(chosen, [&](const TimeTask& task) { return !right(shape, task, problem); });
     std::vector<std::vector<TimeReading>> rounds(chosen.size());
@@ -333,18 +336,15 @@ class Session {
     }
   }
 
-  // Checks a finalist that was timed unchecked; a wrong one loses its reading.
+  // Checks a finalist that was timed unchecked. A wrong one is out; its reading says why.
   bool right(const PlannedShape& shape, const TimeTask& task, MeasuredProblem& problem) {
     TimeReading reading = *find_time(shape, task);
     if (reading.relative_error >= 0) return true;
-    return attempt(shape.kernel + " " + plain_text(shape.shape),
-                   [&] {
-                     reading.relative_error = check(shape, problem, task.config);
-                     record(result_.run.times, reading);
-                     if (reading.relative_error > kLargestRelativeError)
-                       wrong(shape, task, reading.relative_error);
-                   }) &&
-           reading.relative_error <= kLargestRelativeError;
+    const bool checked = attempt(shape.kernel + " " + plain_text(shape.shape), [&] {
+      reading.relative_error = check(shape, problem, task.config);
+      record(result_.run.times, reading);
+    });
+    return checked && reading.relative_error <= kLargestRelativeError;
   }
 
   Measurer& measurer_;
@@ -362,6 +362,26 @@ class Session {
 }  // namespace
 
 double time_box(Effort effort) { return effort == Effort::full ? 280 : 55; }
+
+std::string describe(const std::vector<Skipped>& skipped) {
+  std::vector<std::pair<const Skipped*, std::size_t>> groups;  // the first of a reason, how many
+  for (const Skipped& one : skipped) {
+    const auto known = std::find_if(groups.begin(), groups.end(),
+                                    [&](const auto& g) { return g.first->why == one.why; });
+    if (known == groups.end()) {
+      groups.emplace_back(&one, 1);
+    } else {
+      ++known->second;
+    }
+  }
+  std::string text;
+  for (const auto& [first, count] : groups) {
+    text += (text.empty() ? "" : "; ") + first->what;
+    if (count > 1) text += " and " + std::to_string(count - 1) + " more";
+    text += ": " + first->why;
+  }
+  return text;
+}
 
 std::string plan_name(const SessionOptions& options) {
   const char* effort = options.effort == Effort::check   ? "check"

@@ -31,10 +31,15 @@ struct SessionOptions {
 
 double time_box(Effort effort);  // seconds
 
+struct Skipped {
+  std::string what;  // "dense_gemm k=8192/m=16/n=8192 block_m=16"
+  std::string why;
+};
+
 struct SessionResult {
   RunFile run;
-  std::vector<std::string> skipped;  // each a sentence: what was not measured and why
-  std::string stopped;               // why the GPU was given up; empty = it was not
+  std::vector<Skipped> skipped;  // what was not measured
+  std::string stopped;           // why the GPU was given up; empty = it was not
   bool out_of_time = false;
   int wrong_results = 0;  // variants beyond kLargestRelativeError
   bool complete() const { return stopped.empty() && !out_of_time; }
@@ -45,6 +50,9 @@ inline constexpr double kLargestRelativeError = 2e-2;
 
 // `journal` may be null. Readings found in it are not taken again.
 SessionResult run_session(Measurer& measurer, const SessionOptions& options, RunJournal* journal);
+
+// Why readings are missing, as one line: those with one reason together.
+std::string describe(const std::vector<Skipped>& skipped);
 
 // For the journal of such a run.
 std::string plan_name(const SessionOptions& options);

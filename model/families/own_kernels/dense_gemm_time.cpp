@@ -4,12 +4,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "arch/units.hpp"
+
 #include "model/families/own_kernels/launch_fill.hpp"
 #include "model/families/own_kernels/own_constants.hpp"
 #include "model/families/own_kernels/pipelined_cta.hpp"
 #include "model/families/own_kernels/sm_work.hpp"
+#include "model/families/own_kernels/weight_passes.hpp"
 #include "model/kernel_time.hpp"
 #include "model/timing/constant_specs.hpp"
+#include "model/timing/timing_gpu.hpp"
 
 namespace smtwin {
 namespace {
@@ -21,14 +25,14 @@ struct Constants {
         cta_s(v[1]),
         step_s(v[2]),
         instruction_s(v[3]),
-        group_factor(v[4]),
-        work_factor(v[5]),
+        work_factor(v[4]),
+        group_factor(v[5]),
         read_s(v[6]),
         dram_bytes_per_s(v[7]),
         l2_bytes_per_s(v[8]),
         fixup_s(v[9]),
         fixup_bytes_per_s(v[10]) {}
-  double launch_s, cta_s, step_s, instruction_s, group_factor, work_factor, read_s,
+  double launch_s, cta_s, step_s, instruction_s, work_factor, group_factor, read_s,
       dram_bytes_per_s, l2_bytes_per_s, fixup_s, fixup_bytes_per_s;
 };
 
@@ -41,12 +45,11 @@ std::vector<ConstantSpec> specs(const ProbedGpu& p) {
                 0),
       removable(own_constant("step_time", "s", "wait and barrier of a step", 100 * clock_s, 0.7),
                 0),
-      removable(own_constant("instruction_time", "s", "an instruction of a warp's chain",
-                             2 * clock_s, 0.5),
+      removable(own_constant("instruction_time", "s", "latency of a warp's instruction",
+                             0.5 * clock_s, 0.7),
                 0),
-      removable(own_constant("group_factor", "1", "a step's wgmma against its full rate", 2, 0.5),
-                0),
-      removable(own_constant("work_factor", "1", "busy units of an SM", 1, 0.3), 0),
+      removable(own_constant("work_factor", "1", "busy units of an SM, mma.sync", 1, 0.3), 0),
+      removable(own_constant("group_factor", "1", "busy units of an SM, wgmma", 0.5, 0.5), 0),
       removable(own_constant("read_latency", "s", "operands of a step, nothing else in flight",
                              1.5 * dram_s, 0.5),
                 0),
@@ -57,7 +60,7 @@ std::vector<ConstantSpec> specs(const ProbedGpu& p) {
       removable(own_constant("fixup_time", "s", "last CTA of a shared tile: flag and first sums",
                              3 * dram_s, 0.6),
                 0),
-      removable(own_constant("fixup_rate", "B/s", "sums that one CTA adds", 64 / clock_s, 0.7),
+      removable(own_constant("fixup_rate", "B/s", "sums that one warp adds", 16 / clock_s, 0.7),
                 kNoRate),
   };
 }
@@ -65,15 +68,14 @@ std::vector<ConstantSpec> specs(const ProbedGpu& p) {
 // What the constants multiply.
 struct Counts {
   LaunchFill fill;
-  double steps = 0;          // of the longest CTA
-  double average_steps = 0;  // of a CTA
-  double instructions = 0;   // of a warp in a step; 0: wgmma
-  double group_s = 0;        // multiplies of a step at full rate; 0: mma.sync
-  double work_s = 0;         // of a step
+  LoopSteps steps;
+  double instructions = 0;  // of a warp in a step; 0: wgmma
+  double units_s = 0;       // busy units of the SM in a step
+  bool group = false;       // wgmma
   double loads_in_flight = 0;
   double dram_bytes = 0;
   double l2_bytes = 0;
-  double fixup_bytes = 0;  // that the last CTA of a tile adds; 0: no tile is shared
+  double fixup_bytes = 0;  // that a warp of the last CTA of a tile adds; 0: no tile is shared
 };
 
 class Point final : public OwnKernelPoint {
@@ -82,16 +84,17 @@ class Point final : public OwnKernelPoint {
 
   double seconds(std::span<const double> values) const override {
     const Constants c(values);
-    return c.launch_s + c.cta_s + loop_s(c) + fixup_s(c);
+    return c.launch_s + loop_s(c) + ctas_s(c);
   }
 
   TimeParts parts(std::span<const double> values) const override {
     const Constants c(values);
+    const PipelineStep s = step(c);
     TimeParts p;
     p.seconds = seconds(values);
-    p[Regime::launch] = c.launch_s + c.cta_s + fixup_s(c);
-    p[Regime::latency] = n_.fill.rounds * n_.steps * step_seconds(step(c));
-    p[Regime::compute] = n_.fill.busiest * n_.average_steps * step(c).work_s;
+    p[Regime::launch] = c.launch_s + ctas_s(c);
+    p[Regime::latency] = n_.fill.rounds * n_.steps.longest * step_seconds(s);
+    p[Regime::compute] = n_.fill.busiest * n_.steps.average * s.work_s;
     p[Regime::dram] = n_.dram_bytes / c.dram_bytes_per_s;
     p[Regime::l2] = n_.l2_bytes / c.l2_bytes_per_s;
     return p;
@@ -106,24 +109,42 @@ class Point final : public OwnKernelPoint {
   PipelineStep step(const Constants& c) const {
     PipelineStep s;
     s.latency_s = c.read_s;
-    s.chain_s = c.step_s + c.instruction_s * n_.instructions + c.group_factor * n_.group_s;
-    s.work_s = c.work_factor * n_.work_s;
     s.loads_in_flight = n_.loads_in_flight;
+    s.work_s = (n_.group ? c.group_factor : c.work_factor) * n_.units_s;
+    s.chain_s = c.step_s + s.work_s + c.instruction_s * n_.instructions;
     return s;
   }
   double loop_s(const Constants& c) const {
-    return loop_seconds(n_.fill, {.longest = n_.steps, .average = n_.average_steps}, step(c),
-                        memory_s(c));
+    const double memory_s =
+        norm4(n_.dram_bytes / c.dram_bytes_per_s, n_.l2_bytes / c.l2_bytes_per_s);
+    return loop_seconds(n_.fill, n_.steps, step(c), memory_s);
   }
-  double memory_s(const Constants& c) const {
-    return norm4(n_.dram_bytes / c.dram_bytes_per_s, n_.l2_bytes / c.l2_bytes_per_s);
-  }
-  double fixup_s(const Constants& c) const {
-    return n_.fixup_bytes > 0 ? c.fixup_s + n_.fixup_bytes / c.fixup_bytes_per_s : 0;
+  double ctas_s(const Constants& c) const {
+    const double fixup_s =
+        n_.fixup_bytes > 0 ? c.fixup_s + n_.fixup_bytes / c.fixup_bytes_per_s : 0;
+    return n_.fill.rounds * c.cta_s + fixup_s;
   }
 
   Counts n_;
 };
+
+// Of the weights, that DRAM delivers once more because tiles of a column read them at different
+// times.
+double repeated_weight_bytes(const GpuSpec& gpu, const KernelInstance& kernel,
+                             const Parameters& parameters, const LaunchFill& fill) {
+  const std::int64_t tiles_m = ceil_div(parameters.at("m"), parameters.at("block_m"));
+  const SharedWeights weights{.tiles = static_cast<std::int64_t>(fact(kernel, "tiles")),
+                              .tiles_m = tiles_m,
+                              .k_steps = static_cast<std::int64_t>(fact(kernel, "k_steps")),
+                              .ctas = static_cast<std::int64_t>(fill.ctas),
+                              .slots = static_cast<std::int64_t>(fill.resident * fill.sm_count),
+                              .bytes_per_step = kernel.work.step_read_bytes};
+  // unique_read_bytes are (m + n) k elements.
+  const auto m = static_cast<double>(parameters.at("m"));
+  const auto n = static_cast<double>(parameters.at("n"));
+  const double weight_bytes = kernel.unique_read_bytes * n / (m + n);
+  return weight_bytes * (weight_passes(weights, l2_residency(timing_gpu(gpu))) - 1);
+}
 
 }  // namespace
 
@@ -135,20 +156,16 @@ std::unique_ptr<const OwnKernelPoint> DenseGemmModel::point(const KernelInstance
                                                             L2State l2) const {
   const CtaWork& work = kernel.work;
   const MemoryTraffic traffic = memory_traffic(gpu_, kernel, {.l2 = l2});
-  const bool group = parameters.at("wgmma") != 0;
   Counts n;
   n.fill = launch_fill(gpu_, kernel);
-  n.steps = fact(kernel, "steps_of_busiest_cta");
-  n.average_steps = work.steps;
-  const SmWork units = sm_work(gpu_, kernel, n.fill, probed_, group);
-  n.work_s = std::hypot(units.issue_s, units.shared_s, units.tensor_s);
-  if (group) {
-    n.group_s = units.tensor_s;
-  } else {
-    n.instructions = work.warp_instructions / work.steps / n.fill.warps_per_cta;
-  }
+  n.steps = {.longest = fact(kernel, "steps_of_busiest_cta"), .average = work.steps};
+  n.group = parameters.at("wgmma") != 0;
+  const SmWork units = sm_work(gpu_, kernel, n.fill, probed_, n.group);
+  n.units_s = std::hypot(units.issue_s, units.shared_s, units.tensor_s);
+  if (!n.group) n.instructions = work.warp_instructions / work.steps / n.fill.warps_per_cta;
   n.loads_in_flight = work.loads_in_flight;
-  n.dram_bytes = traffic.dram_read_bytes + traffic.dram_write_bytes;
+  n.dram_bytes = traffic.dram_read_bytes + traffic.dram_write_bytes +
+                 repeated_weight_bytes(gpu_, kernel, parameters, n.fill);
   n.l2_bytes = traffic.read_bytes + traffic.write_bytes;
   const double sharing = fact(kernel, "ctas_of_a_tile");
   if (fact(kernel, "shared_tiles") > 0) {
@@ -156,7 +173,7 @@ std::unique_ptr<const OwnKernelPoint> DenseGemmModel::point(const KernelInstance
     // Of two CTAs only the earlier one leaves its sums.
     const double left = sharing > 2 ? sharing : 1;
     n.fixup_bytes = left * kSumBytes * static_cast<double>(parameters.at("block_m")) *
-                    static_cast<double>(parameters.at("block_n"));
+                    static_cast<double>(parameters.at("block_n")) / n.fill.warps_per_cta;
   }
   return std::make_unique<Point>(n);
 }

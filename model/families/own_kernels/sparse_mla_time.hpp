@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Seconds of sparse_mla_decode with its combine kernel, for every configuration, from the counts of
-// its descriptor.
+// Seconds of sparse_mla_decode with what brings its splits together, for every configuration, from
+// the counts of its descriptor.
 //
-//   chain = step_time + instruction_time i     i: instructions of a compute warp in a tile
-//   load  = read_latency / (stages - 1) + copy_time tokens / producer warps
 //   work  = work_factor (issue + shared + tensor)    units of the SM, added: with few warps a
 //                                                    scheduler one waits for what another does
-//   loop  of pipelined_cta.hpp over n tiles of a CTA (head passes included)
-//   cta   = rounds (cta_time + head_time heads passes)     index -> row -> first tile, Q, output
-//   memory = |DRAM bytes / kernel_dram_rate, L2 bytes / kernel_l2_rate|
-//   combine = combine_time + combine bytes / combine_rate     with two splits or more
-//   T = launch_time + loop + cta + combine
+//   chain = step_time + work + instruction_time i + spill_time s
+//           i: instructions of a compute warp in a tile; s: spilled loads and stores in its code,
+//           2.4 times where the stack does not fit the L1 that shared memory leaves
+//   load  = read_latency u / (stages - 1)            u: share of the rows that come from DRAM
+//   step  = |load, chain|_4; with one stage load + chain (1 + serial_factor), since neither the
+//           gather nor the next tile's scores overlap with anything
+//   loop  of pipelined_cta.hpp over n tiles of a CTA, once for each pass over its heads
+//   memory = |DRAM bytes / kernel_dram_rate, L2 bytes / kernel_l2_rate|_4
+//   cta   = sum over rounds of cta_time + head_time (heads of the CTAs together on an SM)
+//                                                    index -> row -> first tile, Q, output
+//   join  = join_time where two splits join in a cluster, or
+//           combine_time + combine_split_time splits + bytes / kernel_l2_rate where a kernel
+//           combines them: its threads walk over the splits
+//   T = launch_time + loop + cta + join
 // Little's law is in `load`: with more tiles in flight the latency of each costs less, until DRAM
-// or L2 bind. Source of the form: the feasibility study's ablations on an H200 (gather alone,
-// compute alone, both). Left out: lengths of requests that differ, masked tokens, page sizes, bank
-// conflicts, clock under power.
+// or L2 bind. Source of the form: ablations of the feasibility study on an H200 (gather alone,
+// compute alone, both), and times of all 54 variants there. Left out: requests whose lengths
+// differ, masked tokens, page sizes, bank conflicts, clock under power.
 #pragma once
 
 #include "model/families/own_kernels/own_kernel_model.hpp"
