@@ -31,7 +31,7 @@ struct CompiledVariant {
 
 struct CompiledTable {
   std::string kernel;
-  std::string compiler;  // "nvcc 13.0.88"
+  std::string compiler;  // "ptxas 13.0.88"
   std::vector<CompiledVariant> variants;
   // The main kernel of a config, or one function by its symbol (where configs of two data types
   // read alike). Null: not compiled for that architecture (equal major; the largest minor not

@@ -115,6 +115,12 @@ class KernelDescriptor {
   // merely does not fit. UsageError for a value no launch could mean.
   virtual KernelInstance instantiate(const Parameters& parameters, const GpuSpec& gpu) const = 0;
 
+  // The config parameters, splits included, that run where nobody chose any for this shape. Empty:
+  // the kernel has no rule of its own beside the defaults of its parameters.
+  virtual Parameters default_config(const Parameters& /*shape*/, const GpuSpec& /*gpu*/) const {
+    return {};
+  }
+
   // The config parameters in the short form a user would type: "BT16/w4/s2". Parameters that no
   // tuner varies appear only where they differ from their default.
   virtual std::string compact_config(const Parameters& parameters) const;

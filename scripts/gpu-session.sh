@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# gpu-session.sh [-o FOLDER] [--binary SMTWIN] [--effort quick|full] [--peer KERNELS.py]
-#                [--skip-sanitizer] [--skip-build]
+# gpu-session.sh [-o FOLDER] [--binary SMTWIN] [--effort quick|full] [--max-seconds N]
+#                [--peer KERNELS.py] [--skip-sanitizer] [--skip-build]
 # One visit to a GPU: builds (or takes a built binary), checks every variant against float64, runs
 # compute-sanitizer over a small run where it is installed, probes and times everything, times a
 # Triton peer where its kernels are given, fits constants and scores them on shapes held out.
@@ -13,6 +13,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 out=gpu-session
 binary=
 effort=full
+time_box=()
 peer=
 sanitize=1
 build=1
@@ -21,6 +22,7 @@ while [ $# -gt 0 ]; do
     -o) out=$2; shift ;;
     --binary) binary=$2; build=0; shift ;;
     --effort) effort=$2; shift ;;
+    --max-seconds) time_box=(--max-seconds "$2"); shift ;;
     --peer) peer=$2; shift ;;
     --skip-sanitizer) sanitize=0 ;;
     --skip-build) build=0 ;;
@@ -65,7 +67,8 @@ if [ $sanitize = 1 ] && [ -n "$sanitizer" ]; then
     grep 'ERROR SUMMARY\|RACECHECK SUMMARY' "$out/$tool.txt" "$out/$tool.log" -h
   done
 fi
-step validate 360 "0 1" "$smtwin" validate --device 0 --effort "$effort" -o "$out/run.json"
+step validate 360 "0 1" "$smtwin" validate --device 0 --effort "$effort" "${time_box[@]}" \
+  -o "$out/run.json"
 runs=("$out/run.json")
 if [ -n "$peer" ]; then
   step peer 240 "0" python3 "$root/scripts/time-triton-peer.py" "$peer" -o "$out/peer.json" \

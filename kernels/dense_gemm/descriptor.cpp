@@ -145,6 +145,11 @@ class DenseGemm final : public KernelDescriptor {
     };
   }
 
+  Parameters default_config(const Parameters& shape, const GpuSpec& gpu) const override {
+    return gemm_default_config(gemm_shape(shape), gpu.compute_capability,
+                               require(gpu, gpu.sm_count, "sm_count"));
+  }
+
   KernelInstance instantiate(const Parameters& parameters, const GpuSpec& gpu) const override {
     const DenseGemmShape shape = gemm_shape(parameters);
     const DenseGemmTile tile = gemm_tile(parameters);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "kernels/sparse_mla_decode/combine.cuh"
+#include "kernels/sparse_mla_decode/launch_plan.hpp"
 
 #define SMTWIN_FOR_STAGES(F, BH, BT, W) F(BH, BT, W, 1) F(BH, BT, W, 2) F(BH, BT, W, 3)
 #define SMTWIN_FOR_WARPS(F, BH, BT) SMTWIN_FOR_STAGES(F, BH, BT, 4) SMTWIN_FOR_STAGES(F, BH, BT, 8)
@@ -26,6 +27,10 @@ extern "C" __global__ void __launch_bounds__(smtwin::device::kCombineThreads)
 }
 
 namespace smtwin {
+
+static_assert(kSparseMlaCombineThreads == device::kCombineThreads);
+static_assert(sparse_mla_combine_ctas(2) == 1 &&
+              kSparseMlaCombineThreads == 2 * device::kCombineLanes);
 
 const std::vector<SparseMlaCompiled>& sparse_mla_compiled_variants() {
   static const std::vector<SparseMlaCompiled> variants = {SMTWIN_FOR_VARIANTS(SMTWIN_CALL)};

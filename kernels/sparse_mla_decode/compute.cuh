@@ -340,26 +340,36 @@ class ComputeWarp {
       if (is_rope(j)) {
 #pragma unroll
         for (int block = 0; block < Variant::kTokenBlocks; ++block) {
-          Probabilities<Variant> p;
-          load_probabilities<Variant, true>(p, storage_.probability_bf16[block], lane_);
-          rope_values<Variant>(sums_[j], p, rows_.at(address, block, byte));
+          rope_values<Variant>(sums_[j], storage_.probability_bf16[block], lane_,
+                               rows_.at(address, block, byte));
         }
         continue;
       }
+      std::uint32_t words[2][4];
+      const auto load_words = [&](int block) {
+        load_matrices_transposed(words[0], rows_.at(address, block, byte));
+        load_matrices_transposed(words[1], rows_.at(address, block, byte + 32));
+      };
+      load_words(0);
 #pragma unroll
       for (int block = 0; block < Variant::kTokenBlocks; ++block) {
-        Probabilities<Variant> p;
-        load_probabilities<Variant, false>(p, storage_.probability_f16[block], lane_);
+        ValueOperands v;
+        v.convert(words);
+        const std::uint32_t by[2] = {factors_[j].of(block * 2, lane_),
+                                     factors_[j].of(block * 2 + 1, lane_)};
+        if (block + 1 < Variant::kTokenBlocks) load_words(block + 1);
 #pragma unroll
-        for (int half = 0; half < 2; ++half) {
-          const std::uint32_t by = factors_[j].of(block * 2 + half, lane_);
+        for (int m = 0; m < kRowTiles; ++m) {
+          const uint4 raw = *reinterpret_cast<const uint4*>(
+              &storage_.probability_f16[block][m * 128 + lane_ * 4]);
+          const std::uint32_t p[4] = {multiply_f16(raw.x, by[0]), multiply_f16(raw.z, by[0]),
+                                      multiply_f16(raw.y, by[1]), multiply_f16(raw.w, by[1])};
 #pragma unroll
-          for (int m = 0; m < kRowTiles; ++m) {
-            p[m][half * 2] = multiply_f16(p[m][half * 2], by);
-            p[m][half * 2 + 1] = multiply_f16(p[m][half * 2 + 1], by);
+          for (int chunk = 0; chunk < 4; ++chunk) {
+            mma_f32(sums_[j][m][chunk * 2], p, v.pairs[chunk][0][0], v.pairs[chunk][0][1]);
+            mma_f32(sums_[j][m][chunk * 2 + 1], p, v.pairs[chunk][1][0], v.pairs[chunk][1][1]);
           }
         }
-        quantized_values<Variant>(sums_[j], p, rows_.at(address, block, byte));
       }
     }
   }

@@ -13,22 +13,21 @@
 namespace smtwin {
 
 template <typename T>
-class DeviceArray {
+class SparseMlaArray {
  public:
-  DeviceArray(std::size_t count, const std::string& what) : count_(count) {
+  SparseMlaArray(std::size_t count, const std::string& what) : count_(count) {
     check_cuda(cudaMalloc(&data_, bytes()), std::to_string(bytes()) + " B for " + what);
   }
-  DeviceArray(const std::vector<T>& values, const std::string& what)
-      : DeviceArray(values.size(), what) {
+  SparseMlaArray(const std::vector<T>& values, const std::string& what)
+      : SparseMlaArray(values.size(), what) {
     check_cuda(cudaMemcpy(data_, values.data(), bytes(), cudaMemcpyHostToDevice),
                "copy of " + what);
   }
-  ~DeviceArray() { cudaFree(data_); }
-  DeviceArray(const DeviceArray&) = delete;
-  DeviceArray& operator=(const DeviceArray&) = delete;
+  ~SparseMlaArray() { cudaFree(data_); }
+  SparseMlaArray(const SparseMlaArray&) = delete;
+  SparseMlaArray& operator=(const SparseMlaArray&) = delete;
 
   T* data() const { return data_; }
-  std::size_t size() const { return count_; }
   std::size_t bytes() const { return count_ * sizeof(T); }
 
   // Waits for the device.

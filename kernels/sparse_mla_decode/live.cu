@@ -268,8 +268,8 @@ class SparseMlaProblem final : public LiveProblem {
       if (slot >= 0) offsets.push_back(mla_token_offsets(slot, shape_.page_size));
     }
     if (offsets.empty()) return {};
-    const DeviceArray<MlaTokenOffsets> where(offsets, "token offsets");
-    const DeviceArray<std::uint8_t> tokens(offsets.size() * kMlaTokenBytes, "sampled tokens");
+    const SparseMlaArray<MlaTokenOffsets> where(offsets, "token offsets");
+    const SparseMlaArray<std::uint8_t> tokens(offsets.size() * kMlaTokenBytes, "sampled tokens");
     collect_sparse_mla_tokens(tokens.data(), cache_.data(), where.data(),
                               static_cast<std::int64_t>(offsets.size()));
     return tokens.to_host();
@@ -280,14 +280,14 @@ class SparseMlaProblem final : public LiveProblem {
   Device device_;
   std::vector<ReadyVariant> variants_;
   SparseMlaSelection selection_;
-  DeviceArray<std::uint8_t> cache_;
-  DeviceArray<std::uint16_t> q_;
-  DeviceArray<std::int32_t> indices_;
-  DeviceArray<std::int32_t> lengths_;
-  DeviceArray<float> sinks_;
-  DeviceArray<std::uint16_t> out_;
-  DeviceArray<std::uint16_t> partial_out_;
-  DeviceArray<float> partial_log_sum_;
+  SparseMlaArray<std::uint8_t> cache_;
+  SparseMlaArray<std::uint16_t> q_;
+  SparseMlaArray<std::int32_t> indices_;
+  SparseMlaArray<std::int32_t> lengths_;
+  SparseMlaArray<float> sinks_;
+  SparseMlaArray<std::uint16_t> out_;
+  SparseMlaArray<std::uint16_t> partial_out_;
+  SparseMlaArray<float> partial_log_sum_;
 };
 
 class LiveSparseMla final : public LiveKernel {

@@ -51,6 +51,7 @@ __device__ __forceinline__ void compute_role(typename Variant::Storage& storage,
     const int heads = min(Variant::kHeads, arguments.heads - head);
     if (heads <= 0) break;
     const std::int64_t row = request * arguments.heads + head;
+    warp_state.load_query(arguments.q + row * kMlaHeadDim, heads);
     if (pass == 0) {
       cta_barrier<kThreads>();  // the gather starts
     } else {
@@ -58,7 +59,6 @@ __device__ __forceinline__ void compute_role(typename Variant::Storage& storage,
       if (threadIdx.x == 0) storage.exponent_limit[0] = storage.exponent_limit[1] = 0;
       group_barrier<Variant::kComputeThreads>();
     }
-    warp_state.load_query(arguments.q + row * kMlaHeadDim, heads);
     warp_state.prepare(arguments.scale * kLog2E);
     warp_state.run(cursor, tiles_of<Variant>(range, length));
     const float* sinks = arguments.sinks == nullptr ? nullptr : arguments.sinks + head;

@@ -128,61 +128,41 @@ __device__ __forceinline__ void rope_scores(BlockScores<Variant>& scores,
   }
 }
 
-// P of 16 tokens, as mma fragments.
-template <class Variant>
-using Probabilities = std::uint32_t[Variant::kRowTiles][4];
+// The 16 tokens of a block in one FP8 segment as operands of the values: [chunk of 16 dimensions]
+// [even or odd ones][tokens 0-7 or 8-15].
+struct ValueOperands {
+  std::uint32_t pairs[4][2][2];
 
-// `Operand`: stored in the order of the operand (BF16), not head by head (f16).
-template <class Variant, bool Operand>
-__device__ __forceinline__ void load_probabilities(Probabilities<Variant>& p,
-                                                   const std::uint32_t* block, unsigned lane) {
+  __device__ __forceinline__ void convert(const std::uint32_t (&words)[2][4]) {
 #pragma unroll
-  for (int m = 0; m < Variant::kRowTiles; ++m) {
-    const uint4 words = *reinterpret_cast<const uint4*>(block + m * 128 + lane * 4);
-    p[m][0] = words.x;  // head g, tokens 2t 2t+1
-    p[m][1] = Operand ? words.y : words.z;
-    p[m][2] = Operand ? words.z : words.y;  // head g, tokens 2t+8 2t+9
-    p[m][3] = words.w;
-  }
-}
-
-template <class Variant>
-__device__ __forceinline__ void quantized_values(ValueSums<Variant>& sums,
-                                                 const Probabilities<Variant>& p,
-                                                 std::uint32_t address) {
+    for (int chunk = 0; chunk < 4; ++chunk) {
 #pragma unroll
-  for (int two = 0; two < 2; ++two) {
-    std::uint32_t words[4];
-    load_matrices_transposed(words, address + two * 32);
-#pragma unroll
-    for (int one = 0; one < 2; ++one) {
-      const int chunk = two * 2 + one;
-      // Bytes (token 2t: even, odd dimension; token 2t+1: even, odd) -> even pair, odd pair.
-      const std::uint32_t first = __byte_perm(words[one * 2], 0, 0x3120);
-      const std::uint32_t second = __byte_perm(words[one * 2 + 1], 0, 0x3120);
-      const std::uint32_t even0 = low_e4m3_to_f16(first), even1 = low_e4m3_to_f16(second);
-      const std::uint32_t odd0 = high_e4m3_to_f16(first), odd1 = high_e4m3_to_f16(second);
-#pragma unroll
-      for (int m = 0; m < Variant::kRowTiles; ++m) mma_f32(sums[m][chunk * 2], p[m], even0, even1);
-#pragma unroll
-      for (int m = 0; m < Variant::kRowTiles; ++m)
-        mma_f32(sums[m][chunk * 2 + 1], p[m], odd0, odd1);
+      for (int half = 0; half < 2; ++half) {
+        // Bytes (token 2t: even, odd dimension; token 2t+1: even, odd) -> even pair, odd pair.
+        const std::uint32_t word = __byte_perm(words[chunk / 2][chunk % 2 * 2 + half], 0, 0x3120);
+        pairs[chunk][0][half] = low_e4m3_to_f16(word);
+        pairs[chunk][1][half] = high_e4m3_to_f16(word);
+      }
     }
   }
-}
+};
 
+// `probabilities`: of the block in BF16, in the order of the operand.
 template <class Variant>
 __device__ __forceinline__ void rope_values(ValueSums<Variant>& sums,
-                                            const Probabilities<Variant>& p,
+                                            const std::uint32_t* probabilities, unsigned lane,
                                             std::uint32_t address) {
+  std::uint32_t words[4][4];
 #pragma unroll
-  for (int two = 0; two < 4; ++two) {
-    std::uint32_t words[4];
-    load_matrices_transposed(words, address + two * 32);
+  for (int two = 0; two < 4; ++two) load_matrices_transposed(words[two], address + two * 32);
 #pragma unroll
-    for (int m = 0; m < Variant::kRowTiles; ++m) {
-      mma_bf16(sums[m][two * 2], p[m], words[0], words[1]);
-      mma_bf16(sums[m][two * 2 + 1], p[m], words[2], words[3]);
+  for (int m = 0; m < Variant::kRowTiles; ++m) {
+    const uint4 raw = *reinterpret_cast<const uint4*>(probabilities + m * 128 + lane * 4);
+    const std::uint32_t p[4] = {raw.x, raw.y, raw.z, raw.w};
+#pragma unroll
+    for (int two = 0; two < 4; ++two) {
+      mma_bf16(sums[m][two * 2], p, words[two][0], words[two][1]);
+      mma_bf16(sums[m][two * 2 + 1], p, words[two][2], words[two][3]);
     }
   }
 }

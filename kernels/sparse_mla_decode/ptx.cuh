@@ -3,7 +3,6 @@
 // sm_90a and on sm_120a.
 #pragma once
 
-#include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
 #include <cstdint>

@@ -7,6 +7,7 @@
 #include "model/families/own_kernels/pipelined_cta.hpp"
 #include "model/families/own_kernels/sm_work.hpp"
 #include "model/families/own_kernels/triton_sparse_work.hpp"
+#include "model/families/own_kernels/weight_passes.hpp"
 #include "model/timing/loop_time.hpp"
 #include "tests/catch.hpp"
 #include "tests/model/round_chip.hpp"
@@ -63,6 +64,27 @@ TEST_CASE("a warp of the Triton sparse decode repeats the scores' conversions", 
   CHECK(triton_sparse_warp_work({32, 16, 4}).score_multiplies == 72);
 }
 
+TEST_CASE("tiles out of step read their weights again", "[unit]") {
+  // Two tiles of one column, 6 steps each. Two CTAs hold one tile each and read the same weights
+  // in the same step. Three CTAs hold 4 steps each: steps 1, 3 and 5 of the first tile are read at
+  // times 1, 3 and 1, those of the second at 3, 1 and 3; the two steps between bring 2 x 3 x 1 B.
+  // An L2 of 6 B keeps half of what comes back after 6 B.
+  SharedWeights weights{
+      .tiles = 2, .tiles_m = 2, .k_steps = 6, .ctas = 2, .slots = 10, .bytes_per_step = 1};
+  const L2Residency l2{.capacity_bytes = 6, .exponent = 4};
+  CHECK(weight_passes(weights, l2) == 1);
+  weights.ctas = 3;
+  CHECK(weight_passes(weights, l2) == Approx(1.5));
+  CHECK(weight_passes(weights, {.capacity_bytes = 1e9, .exponent = 4}) == Approx(1));
+  CHECK(weight_passes(weights, {.capacity_bytes = 1e-9, .exponent = 4}) == Approx(2));
+  // One slot: the second tile's CTA follows the first's, 6 steps of 1 B later.
+  weights.ctas = 2;
+  weights.slots = 1;
+  CHECK(weight_passes(weights, l2) == Approx(1.5));
+  weights.tiles_m = 1;
+  CHECK(weight_passes(weights, l2) == 1);
+}
+
 TEST_CASE("a step overlaps its loads from the second stage on", "[unit]") {
   PipelineStep step{
       .latency_s = 3e-6, .issue_s = 0, .chain_s = 4e-6, .work_s = 0, .loads_in_flight = 0};
@@ -72,15 +94,17 @@ TEST_CASE("a step overlaps its loads from the second stage on", "[unit]") {
   step.loads_in_flight = 3;  // a third of the latency each: 1 against 4
   CHECK(step_seconds(step) == Approx(std::pow(1.0 + 256.0, 0.25) * 1e-6));
   // 26 CTAs on 10 SMs of two slots: a full round of 20, then 6, one an SM. 5 steps the longest,
-  // 4 on average; 4 us of work a step; memory 52 us in all: 40 us, then 12 us.
+  // 4 on average; 4 us of work a step; memory 52 us in all: 40 us, then 12 us,
+  // and a fifth of its tiles, half of it, before the first step.
   step.work_s = 4e-6;
   LaunchFill fill;
   fill.ctas = 26;
   fill.full = {.count = 1, .ctas = 20, .together = 2};
   fill.tail = {.count = 1, .ctas = 6, .together = 1};
   const double chain = 5 * step_seconds(step);
-  CHECK(loop_seconds(fill, {.longest = 5, .average = 4}, step, 52e-6) ==
-        Approx(norm4(norm4(chain, 32e-6), 40e-6) + norm4(norm4(chain, 16e-6), 12e-6)));
+  CHECK(loop_seconds(fill, {.longest = 5, .average = 4, .tile_share = 0.5}, step, 52e-6) ==
+        Approx(norm4(norm4(chain, 32e-6), 40e-6) + 4e-6 + norm4(norm4(chain, 16e-6), 12e-6) +
+               1.2e-6));
 }
 
 TEST_CASE("units of an SM are busy for amount / rate", "[unit]") {

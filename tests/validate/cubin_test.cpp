@@ -121,6 +121,10 @@ TEST_CASE("operand forms of one operation are one group, NOP is none", "[unit]")
   const auto shared_number = code_of({0x0000000402077435});
   CHECK(count_sass_groups(shared_number, {9, 0}).count("half_math") == 1);
   CHECK(count_sass_groups(shared_number, {12, 0}).count("half_math") == 0);
+  // 0x04a multiplies a pair on sm_100 and compares integers on sm_120.
+  const auto pair = code_of({0x000000040207724a});
+  CHECK(count_sass_groups(pair, {10, 0}).count("add_mul") == 1);
+  CHECK(count_sass_groups(pair, {12, 0}).count("add_mul") == 0);
   CHECK(count_sass_groups(Bytes(code).first(15), {9, 0}).empty());
 }
 

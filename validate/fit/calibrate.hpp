@@ -26,7 +26,7 @@ struct CalibrateOptions {
   int folds = 4;
   std::size_t fewest_rows = kRowsForFit;
   double noise = kRowNoise;  // how far a good model is from one row, in log time
-  int threads = 0;  // 0 = as many as the machine runs at once
+  int threads = 0;           // 0 = as many as the machine runs at once
 };
 
 // `families`: of one GPU; those without a problem or with too few rows are left out. `source`: of

@@ -45,8 +45,22 @@ constexpr std::array<const char*, kOperations> make_groups() {
 
 constexpr std::array<const char*, kOperations> kGroups = make_groups();
 constexpr std::uint64_t kNop = 0x118;
-constexpr std::size_t kHalfFmaOrAdd = 0x035;  // HFMA2.MMA before sm_100, IADD from there on
-constexpr ComputeCapability kAddSince{10, 0};
+
+// Numbers that mean different operations on different architectures.
+const char* group_of(std::size_t operation, ComputeCapability target) {
+  const bool datacenter_blackwell = target.major == 10 || target.major == 11;
+  switch (operation) {
+    case 0x035:  // HFMA2.MMA before sm_100, IADD from there on
+      return target.major < 10 ? "half_math" : nullptr;
+    case 0x049:  // FFMA2
+      return datacenter_blackwell ? "fma" : nullptr;
+    case 0x04a:  // FMUL2; UVIMNMX on sm_120
+    case 0x04b:  // FADD2
+      return datacenter_blackwell ? "add_mul" : nullptr;
+    default:
+      return kGroups[operation];
+  }
+}
 
 }  // namespace
 
@@ -61,8 +75,7 @@ std::map<std::string, std::int32_t> count_sass_groups(Bytes code, ComputeCapabil
   for (std::size_t operation = 0; operation < kOperations; ++operation) {
     if (seen[operation] == 0 || operation == kNop) continue;
     counts["all"] += seen[operation];
-    const char* group = kGroups[operation];
-    if (operation == kHalfFmaOrAdd && target < kAddSince) group = "half_math";
+    const char* group = group_of(operation, target);
     if (group != nullptr) counts[group] += seen[operation];
   }
   return counts;

@@ -167,9 +167,20 @@ class Session {
   bool checks_only() const { return options_.effort == Effort::check; }
   int cold_samples() const { return options_.effort == Effort::quick ? 9 : 11; }
 
+  // Every compiled variant under its own split rule, and what the kernel itself would run.
+  std::vector<Parameters> configs_of(const PlannedShape& shape, const MeasurableKernel& kernel) {
+    std::vector<Parameters> configs = kernel.variants;
+    if (kernel.peer) return configs;
+    const Parameters own = find_kernel(kernel.name).default_config(shape.shape, gpu_);
+    if (!own.empty() && std::find(configs.begin(), configs.end(), own) == configs.end()) {
+      configs.push_back(own);
+    }
+    return configs;
+  }
+
   std::vector<TimeTask> tasks_of(const PlannedShape& shape, const MeasurableKernel& kernel) {
     std::vector<TimeTask> tasks;
-    for (const Parameters& config : kernel.variants) {
+    for (const Parameters& config : configs_of(shape, kernel)) {
       const FunctionReading* main = main_function(kernel.name, config);
       if (main != nullptr && main->driver_ctas_per_sm == 0) continue;  // does not fit this GPU
       if (!can_run(kernel.name, shape.shape, config, gpu_)) continue;

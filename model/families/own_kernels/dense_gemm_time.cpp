@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "arch/units.hpp"
-
 #include "model/families/own_kernels/launch_fill.hpp"
 #include "model/families/own_kernels/own_constants.hpp"
 #include "model/families/own_kernels/pipelined_cta.hpp"
@@ -167,6 +166,7 @@ std::unique_ptr<const OwnKernelPoint> DenseGemmModel::point(const KernelInstance
   n.dram_bytes = traffic.dram_read_bytes + traffic.dram_write_bytes +
                  repeated_weight_bytes(gpu_, kernel, parameters, n.fill);
   n.l2_bytes = traffic.read_bytes + traffic.write_bytes;
+  n.steps.tile_share = std::min(1.0, n.fill.ctas * work.steps * work.step_read_bytes / n.l2_bytes);
   const double sharing = fact(kernel, "ctas_of_a_tile");
   if (fact(kernel, "shared_tiles") > 0) {
     constexpr double kSumBytes = 4;

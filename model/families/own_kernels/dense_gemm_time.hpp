@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seconds of dense_gemm (stream-K) for every configuration, from the counts of its descriptor.
 //
-//   work  = work_factor |issue, shared, tensor|_2    units of the SM; group_factor for wgmma, which
-//                                                    runs beside the warps
-//   chain = step_time + work + instruction_time i    i: instructions of a warp in a step; 0 for
-//   wgmma load  = read_latency / (stages - 1) step  = |load, chain|_4 loop  of pipelined_cta.hpp
-//   over the steps of the longest CTA memory = |DRAM bytes / kernel_dram_rate, L2 bytes /
-//   kernel_l2_rate|_4 fixup = fixup_time + sums of a tile / (warps fixup_rate)    where CTAs share
-//   tiles: the last one
-//           of a tile, or its cluster, adds what the others left
+//   work = work_factor |issue, shared, tensor|_2
+//     units of the SM; group_factor for wgmma, which runs beside the warps
+//
+//   chain = step_time + work + instruction_time i
+//     i: instructions of a warp in a step; 0 for wgmma
+//
+//   load = read_latency / (stages - 1), step = |load, chain|_4
+//     loop of pipelined_cta.hpp over the steps of the longest CTA
+//
+//   memory = |DRAM bytes / kernel_dram_rate, L2 bytes / kernel_l2_rate|_4
+//     weights count as often as weight_passes.hpp says
+//
+//   fixup = fixup_time + sums of a tile / (warps fixup_rate)
+//     where CTAs share tiles: the last one of a tile, or its cluster, adds what the others left
+//
 //   T = launch_time + rounds cta_time + loop + fixup
+//
 // BF16 and FP8 have constants of their own. Source of the form: the roofline with latency of the
 // measured GEMM families; Little's law is in `load`. Left out: which CTAs share an SM, tiles whose
 // CTAs end at different times, clock under power.

@@ -2,15 +2,19 @@
 // The loop of a CTA that copies its next tiles while it computes on this one, as our kernels do,
 // and what the CTAs of the busiest SM do to each other.
 //
-//   load  = latency of a tile's rows / tiles in flight + issue of its copies
-//   step  = |load, chain|_4     the copies of later tiles run meanwhile
-//         = load + chain        one stage: nothing runs meanwhile
-//   round = |n step, together m work, memory|_4
-//           n steps of the longest CTA, m of the average one; work = seconds that a step keeps the
-//           units of the SM (issue slots, shared memory, tensor cores) busy; the CTAs together on
-//           an SM hide each other's chains until that binds; memory: the round's share of what DRAM
-//           and L2 take
-//   loop  = sum over rounds of CTAs: full ones, and a last one with what is left
+//   load = latency of a tile's rows / tiles in flight + issue of its copies
+//
+//   step = |load, chain|_4
+//     the copies of later tiles run meanwhile; one stage: load + chain, nothing does
+//
+//   round = |n step, together m work, memory|_4 + tiles / n
+//     n steps of the longest CTA, m of the average one. work: seconds that a step keeps the units
+//     of the SM (issue slots, shared memory, tensor cores) busy; the CTAs together on an SM hide
+//     each other's chains until that binds. memory: the round's share of what DRAM and L2 take.
+//     tiles: its part that brings tiles. The first one of each CTA comes while none has work
+//
+//   loop = sum over rounds of CTAs: full ones, and a last one with what is left
+//
 // The norm rounds the corner where two bounds meet: chains and copies of different CTAs drift
 // against each other, so that neither hides fully behind the other.
 #pragma once
@@ -34,6 +38,7 @@ struct PipelineStep {
 struct LoopSteps {
   double longest = 0;  // steps of the CTA with the most
   double average = 0;
+  double tile_share = 1;  // of the bytes of the memory: tiles of the steps, not sums or outputs
 };
 
 inline double step_seconds(const PipelineStep& step) {
@@ -46,7 +51,9 @@ inline double round_seconds(const CtaRound& round, double all_ctas, const LoopSt
   if (round.count == 0) return 0;
   const double chain = steps.longest * step_seconds(step);
   const double work = round.together * steps.average * step.work_s;
-  return round.count * norm4(norm4(chain, work), memory_s * round.ctas / all_ctas);
+  const double all_s = memory_s * round.ctas / all_ctas;
+  return round.count *
+         (norm4(norm4(chain, work), all_s) + steps.tile_share * all_s / steps.longest);
 }
 
 // `memory_s`: DRAM and L2 for all CTAs together.
