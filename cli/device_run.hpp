@@ -38,7 +38,7 @@ struct DeviceRun {
 // input.err. NoDeviceError, NotBuiltError; UsageError for a kernel that is none.
 DeviceRun run_on_device(const DeviceFlags& flags, const VerbInput& input);
 
-// Run files joined. UsageError when there is none.
+// Run files joined; `paths` is not empty. DataError names the file that cannot be read or joined.
 RunFile load_runs(const std::vector<std::string>& paths, std::istream& in);
 
 // 3 when the GPU was lost on the way: the report then covers what there is.

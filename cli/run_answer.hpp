@@ -5,9 +5,11 @@
 
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "validate/runs/run_compare.hpp"
 #include "validate/runs/run_report.hpp"
 
 namespace smtwin {
@@ -29,14 +31,22 @@ struct RunAnswer {
   std::size_t wrong_results = 0;  // variants that were not timed because their result was wrong
   std::size_t worst = 0;
   std::unique_ptr<RunReport> report;  // null: the catalog does not know the GPU
+  std::optional<ParameterChange> compare = {};
+  std::vector<ReadingPair> pairs = {};  // with `compare`
 
   // Each a sentence; empty = everything agrees.
   std::vector<std::string> outside() const;
+  std::size_t wrong_signs() const;  // pairs whose telling change was predicted the other way
 };
 
 void print_run(std::ostream& out, const RunAnswer& answer);
 std::string run_json(const RunAnswer& answer);
 void write_run_csv(std::ostream& out, const RunAnswer& answer);
+
+// The same with --compare: pairs of readings instead of the whole run.
+void print_run_comparison(std::ostream& out, const RunAnswer& answer);
+std::string run_comparison_json(const RunAnswer& answer);
+void write_run_comparison_csv(std::ostream& out, const RunAnswer& answer);
 
 // The worst predictions first.
 std::vector<const PointReport*> worst_points(const RunReport& report, std::size_t count);

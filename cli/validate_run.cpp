@@ -22,6 +22,15 @@ void check_flags(const RunFlags& flags, const MeasurementFlags& shared, const Ve
   if (input.format == Format::csv && shared.worst > 0) {
     throw UsageError("--worst: use --format table or json; csv has every reading");
   }
+  if (!flags.compare.empty() && flags.device.device >= 0) {
+    throw UsageError("--compare: of --run only; give --device an output file and compare that");
+  }
+  if (flags.compare.empty() && !flags.where.empty()) {
+    throw UsageError("--where chooses pairs of --compare; give that too");
+  }
+  if (!flags.compare.empty() && shared.worst > 0) {
+    throw UsageError("--worst: leave it out with --compare, which lists every pair");
+  }
   if (flags.device.device < 0 && (!flags.device.kernel.empty() || flags.device.effort != "full")) {
     throw UsageError("--kernel and --effort choose what --device measures; --run has it measured");
   }
@@ -82,6 +91,12 @@ void add_run_flags(CLI::App& app, RunFlags& flags) {
   app.add_option("--calibrate-share", flags.calibrate_share,
                  "of a run's shapes: fit constants on these and score the others, 0.25 for a "
                  "quarter");
+  app.add_option("--compare", flags.compare,
+                 "instead of the whole run: pairs of readings that differ in this parameter alone, "
+                 "as in num_warps=4,8; exit 1 when a predicted sign is wrong");
+  app.add_option("--where", flags.where,
+                 "of --compare: only readings with this shape or configuration, as in heads=64")
+      ->expected(1, -1);
   app.add_option("--seed", flags.device.seed,
                  "of random inputs with --device, of the draw of --calibrate-share; default 1")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 62));
@@ -114,6 +129,18 @@ Answer answer_runs(const RunFlags& flags, const MeasurementFlags& shared, const 
   }
   ReportContext context;
   score(*answer, flags, shared, context);
+  if (!flags.compare.empty()) {
+    if (answer->report == nullptr) gpu_of_run(answer->run);  // says why there is no prediction
+    answer->compare = parse_parameter_change(flags.compare);
+    Parameters where;
+    for (const std::string& text : flags.where) where.insert(parse_parameter_value(text));
+    answer->pairs = compare_readings(*answer->report, *answer->compare, where);
+    return {.context = context,
+            .exit_code = answer->wrong_signs() > 0 ? 1 : 0,
+            .table = [answer](std::ostream& out) { print_run_comparison(out, *answer); },
+            .json = [answer] { return run_comparison_json(*answer); },
+            .csv = [answer](std::ostream& out) { write_run_comparison_csv(out, *answer); }};
+  }
   const int exit_code = device_exit != 0 ? device_exit : answer->outside().empty() ? 0 : 1;
   return {.context = context,
           .exit_code = exit_code,

@@ -15,6 +15,8 @@ struct RunFlags {
   DeviceFlags device;
   std::vector<std::string> files;
   double calibrate_share = 0;
+  std::string compare;
+  std::vector<std::string> where;
 };
 void add_run_flags(CLI::App& app, RunFlags& flags);
 

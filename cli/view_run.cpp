@@ -137,7 +137,7 @@ std::string peer_text(const ShapeReport& s) {
 
 std::string pick_text(const ShapeReport& s) {
   if (s.picked == nullptr) return "-";
-  return s.picked == s.best ? "same" : signed_percent(s.picked_costs());
+  return s.picked == s.best_by_rule ? "same" : signed_percent(s.picked_costs());
 }
 
 void print_bad_pick(std::ostream& out, const ShapeReport& s) {

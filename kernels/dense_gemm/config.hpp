@@ -46,7 +46,7 @@ inline constexpr std::int64_t kGemmBarrierBytes = 16;
 inline constexpr std::int64_t kGemmMaxSplit = 64;
 
 const std::vector<DenseGemmTile>& gemm_variants();   // every compiled one
-std::string gemm_symbol(const DenseGemmTile& tile);  // "smtwin_gemm_bf16_m16_n128_k64_w4_s6"
+std::string gemm_symbol(const DenseGemmTile& tile);  // "smtwin_gemm_bf16_m16_n128_k64_w4_s5_g0"
 
 DenseGemmShape gemm_shape(const Parameters& parameters);
 DenseGemmTile gemm_tile(const Parameters& parameters);  // dtype by block_k: 64 = bf16, 128 = fp8

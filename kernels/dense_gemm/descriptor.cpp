@@ -194,10 +194,13 @@ class DenseGemm final : public KernelDescriptor {
     instance.registers_provenance = registers.provenance;
     instance.registers_source = registers.source;
     instance.shared_provenance = Provenance::compiled;
-    instance.shared_formula =
-        std::to_string(tile.num_stages) + " x (" + std::to_string(tile.block_m) + " + " +
-        std::to_string(tile.block_n) + ") x " + std::to_string(kGemmRowBytes) + " + " +
-        std::to_string(kGemmFlagBytes) + " = " + with_separators(resources.dynamic_shared_bytes);
+    const std::string stage = "(" + std::to_string(tile.block_m) + " + " +
+                              std::to_string(tile.block_n) + ") x " + std::to_string(kGemmRowBytes);
+    const std::string barriers = " + " + std::to_string(kGemmBarrierBytes);
+    instance.shared_formula = std::to_string(tile.num_stages) + " x " +
+                              (tile.wgmma ? "(" + stage + barriers + ")" : stage) + " + " +
+                              std::to_string(kGemmFlagBytes) + " = " +
+                              with_separators(resources.dynamic_shared_bytes);
     const bool emulated =
         tile.dtype == DenseGemmDtype::fp8 && !tile.wgmma && gpu.compute_capability.major == 9;
     instance.pipe = tile.dtype == DenseGemmDtype::bf16 || emulated ? MathPipe::bf16 : MathPipe::fp8;

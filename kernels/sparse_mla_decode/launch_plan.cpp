@@ -162,7 +162,7 @@ std::int64_t sparse_mla_resident_ctas(const SparseMlaTile& tile, std::int32_t re
       round_up(sparse_mla_shared_bytes(tile).bytes + sm.shared_bytes_reserved_per_cta,
                std::max<std::int64_t>(1, sm.shared_allocation_unit_bytes));
   std::int64_t by_registers = kNoLimit;
-  if (sm.registers_per_sm > 0 && sm.partitions_per_sm > 0) {
+  if (sm.registers_per_sm > 0 && sm.partitions_per_sm > 0 && registers_per_thread > 0) {
     const std::int64_t per_warp =
         round_up<std::int64_t>(std::int64_t{registers_per_thread} * kSparseMlaLanes,
                                std::max<std::int64_t>(1, sm.register_allocation_unit));

@@ -51,8 +51,8 @@ Rendered with_golden_reports(const std::string& document) {
 TEST_CASE("reports in the documents are the golden ones", "[docs]") {
   const fs::path root = SMTWIN_TEST_SOURCE_DIR;
   int blocks = 0;
-  for (const fs::path& file :
-       {root / "docs" / "cli.md", root / "docs" / "calibration.md", root / "README.md"}) {
+  for (const fs::path& file : {root / "docs" / "cli.md", root / "docs" / "calibration.md",
+                               root / "docs" / "field-notes-on-h200.md", root / "README.md"}) {
     if (!fs::exists(file)) continue;
     INFO(file.string());
     const std::string document = smtwin::test::read_text(file);

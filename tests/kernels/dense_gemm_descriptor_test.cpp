@@ -37,6 +37,7 @@ TEST_CASE("bytes, steps and flops of an average CTA", "[unit]") {
   CHECK(one.work.shared_bytes == 16 * (9472 + (64 + 4 * 16) * 128));
   CHECK(one.unique_read_bytes == (10 + 640) * 1024 * 2);
   CHECK(one.work.loads_in_flight == 4);
+  CHECK(one.shared_formula == "5 x (16 + 64) x 128 + 16 = 51,216");
 
   // Two CTAs a tile: the earlier one leaves 16 x 64 x 4 = 4,096 B, the later one reads them.
   const auto two = on_h200(kTile + "split_k=2");
@@ -52,6 +53,7 @@ TEST_CASE("with wgmma the CTAs of a tile are a cluster and exchange in shared me
   const auto split = on_h200(kTile + "wgmma=1 split_k=2");
   CHECK(split.resources.cluster_ctas == 2);
   CHECK(split.resources.threads_per_cta == 160);
+  CHECK(split.shared_formula == "5 x ((16 + 64) x 128 + 16) + 16 = 51,296");
   CHECK(split.work.global_read_bytes == 8 * 9472);
   // wgmma reads 64 rows of W and 16 of A once; the exchange writes 4,096 B and reads as many.
   CHECK(split.work.shared_bytes == 8 * (9472 + (64 + 16) * 128) + 2 * 4096);

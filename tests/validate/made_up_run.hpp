@@ -91,11 +91,12 @@ class FakeMeasurer : public Measurer {
   int problems_opened = 0;
   int probes_taken = 0;
   bool alive = true;
+  RunGpu fake_gpu = made_up_gpu();
   std::vector<MeasurableKernel> fakes;
   std::function<void(const Parameters&)> before_time = [](const Parameters&) {};
   std::function<double(const Parameters&)> error_of = [](const Parameters&) { return 3e-3; };
 
-  RunGpu gpu() override { return made_up_gpu(); }
+  RunGpu gpu() override { return fake_gpu; }
   std::string compiler() const override { return "nvcc 13.0.0"; }
   std::string method() const override { return "made up"; }
   std::vector<MeasurableKernel> kernels() override { return fakes; }

@@ -136,7 +136,11 @@ TEST_CASE("runs join only when they were taken on one GPU and driver", "[unit]")
   const RunFile both = join_runs({run, peer}, {"a", "b"});
   CHECK(both.gpu == run.gpu);
   CHECK(both.times.size() == run.times.size() + 1);
-  CHECK(join_runs({peer, run}, {"a", "b"}).gpu == run.gpu);
+  peer.gpu.name = run.gpu.name;
+  const RunFile turned = join_runs({peer, run}, {"a", "b"});  // the head of the program's own run
+  CHECK(turned.gpu == run.gpu);
+  CHECK(turned.method == run.method);
+  CHECK(turned.times == both.times);
   peer.gpu.driver = "1.0";
   CHECK_THROWS_WITH(join_runs({run, peer}, {"a", "b"}),
                     Catch::Matchers::Contains("b: taken on NVIDIA H200 with driver 1.0, a on"));

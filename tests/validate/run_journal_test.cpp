@@ -109,9 +109,7 @@ TEST_CASE("what was cut short is dropped, what is damaged is refused by line", "
     REQUIRE(static_cast<long>(journal.found().times.size()) == std::max(0L, lines - 1));
     // The next reading starts a line of its own.
     journal.append(reading(3, 3e-5));
-    RunFile times;
-    const std::string text = file.text();
-    CHECK(text.back() == '\n');
+    CHECK(file.text().back() == '\n');
   }
   const std::size_t second = whole.find('\n') + 1;
   std::string damaged = whole;
@@ -120,8 +118,11 @@ TEST_CASE("what was cut short is dropped, what is damaged is refused by line", "
   CHECK_THROWS_WITH(RunJournal(file.path(), head()), Contains(": line 2: "));
   file.write(whole + "{\"colour\": 1}\n");
   CHECK_THROWS_WITH(RunJournal(file.path(), head()), Contains(": line 4: no reading; remove"));
-  file.write("not a journal\n");
-  CHECK_THROWS_WITH(RunJournal(file.path(), head()), Contains(": line 1: "));
+  for (const std::string text : {"not a journal\n", "notes without an end of line"}) {
+    file.write(text);
+    CHECK_THROWS_WITH(RunJournal(file.path(), head()), Contains(": line 1: "));
+    CHECK(file.text() == text);
+  }
 }
 
 TEST_CASE("two processes do not write one journal", "[errors]") {

@@ -73,6 +73,13 @@ TEST_CASE("wherever a run is cut, kernels are covered in proportion", "[property
   }
 }
 
+TEST_CASE("a check leaves peers out", "[unit]") {
+  const std::vector<PlannedShape> plan = plan_run(both_kernels(), Effort::check);
+  std::map<std::string, std::size_t> shapes;
+  for (const PlannedShape& shape : plan) ++shapes[shape.kernel];
+  CHECK(shapes == std::map<std::string, std::size_t>{{"dense_gemm", 4}, {"sparse_mla_decode", 2}});
+}
+
 TEST_CASE("one kernel brings its peers, an unknown one is refused by name", "[unit]") {
   const std::vector<PlannedShape> plan = plan_run(both_kernels(), Effort::quick, "dense-gemm");
   for (const PlannedShape& shape : plan) CHECK(shape.kernel != "sparse_mla_decode");

@@ -98,13 +98,27 @@ TEST_CASE("fastest, picked and peers of a shape", "[unit]") {
   CHECK(s.picked_costs() == Approx(costs).margin(1e-12));
 }
 
-TEST_CASE("a fixed split takes part in no pick, a warm reading in no shape", "[unit]") {
+TEST_CASE("a fixed split may be the fastest but takes part in no pick, a warm reading in no shape",
+          "[unit]") {
   RunFile run = gemm_run();
   run.times[1].config["split_k"] = 4;
   run.times.push_back(reading("dense_gemm", run.times[0].config, 1e-6));
   run.times.back().cache = SampleCache::warm;
   const auto found = report(run);
   REQUIRE(found->shapes.size() == 1);
+  const ShapeReport& s = found->shapes[0];
+  CHECK(s.configs == 2);
+  CHECK(s.best->reading == &run.times[1]);  // 40 us; by the rule 50 us is the only one
+  CHECK(s.best_by_rule->reading == &run.times[0]);
+  CHECK(s.picked == s.best_by_rule);
+  CHECK(s.picked_costs() == 0);
+}
+
+TEST_CASE("a wrong result is counted and never the fastest", "[unit]") {
+  RunFile run = gemm_run();
+  run.times[1].relative_error = 0.5;
+  const auto found = report(run);
+  CHECK(found->wrong_results == 1);
   CHECK(found->shapes[0].configs == 1);
   CHECK(found->shapes[0].best->reading == &run.times[0]);
 }

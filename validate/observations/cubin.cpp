@@ -120,6 +120,9 @@ class CubinReader {
     }
     const std::uint32_t found = word(value, 4);
     // A size that is not known at compile time (recursion) is all ones.
+    if (found != UINT32_MAX && found > INT32_MAX) {
+      throw DataError(where_ + ": damaged cubin: .nv.info has a count of " + std::to_string(found));
+    }
     values[word(value, 0)] = found == UINT32_MAX ? 0 : found;
   }
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs taken in turns (ours, then a peer's script) as one.
+// Runs taken in turns (ours and a peer's script) as one. GPU, versions and method are those of the
+// first run that this program took, in whatever order the files are given.
+#include <algorithm>
+
 #include "arch/error.hpp"
 #include "validate/runs/run_journal.hpp"
 #include "validate/runs/run_report.hpp"
@@ -19,12 +22,16 @@ bool same_gpu(const RunGpu& a, const RunGpu& b) {
 }  // namespace
 
 RunFile join_runs(const std::vector<RunFile>& runs, const std::vector<std::string>& names) {
-  RunFile all = runs.front();
-  for (std::size_t i = 1; i < runs.size(); ++i) {
+  const auto own = std::find_if(runs.begin(), runs.end(),
+                                [](const RunFile& run) { return !run.tool_version.empty(); });
+  const auto first = static_cast<std::size_t>(own == runs.end() ? 0 : own - runs.begin());
+  RunFile all = runs[first];
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (i == first) continue;
     const RunFile& run = runs[i];
     if (!same_gpu(all.gpu, run.gpu)) {
       throw DataError(names[i] + ": taken on " + run.gpu.reported + " with driver " +
-                      run.gpu.driver + ", " + names[0] + " on " + all.gpu.reported + " with " +
+                      run.gpu.driver + ", " + names[first] + " on " + all.gpu.reported + " with " +
                       all.gpu.driver + "; score them one by one");
     }
     if (all.gpu.name.empty()) all.gpu = run.gpu;

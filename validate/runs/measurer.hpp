@@ -16,7 +16,7 @@
 namespace smtwin {
 
 enum class Effort {
-  check,  // results and residency of every variant on a few small odd shapes, nothing timed
+  check,  // results and residency of our variants on a few small odd shapes, nothing timed
   quick,  // at most 60 s
   full    // at most 5 minutes
 };

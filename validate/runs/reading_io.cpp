@@ -132,9 +132,9 @@ FunctionReading read_function_reading(const HfObject& o) {
           .config = read_parameters(o, "config"),
           .symbol = o.text("symbol"),
           .registers_per_thread = count(o, "registers_per_thread"),
-          .static_shared_bytes = o.integer("static_shared_bytes", {0, kMostInteger}),
-          .dynamic_shared_bytes = o.integer("dynamic_shared_bytes", {0, kMostInteger}),
-          .local_bytes = o.integer("local_bytes", {0, kMostInteger}),
+          .static_shared_bytes = o.integer("static_shared_bytes", {0, kMostCount}),
+          .dynamic_shared_bytes = o.integer("dynamic_shared_bytes", {0, kMostCount}),
+          .local_bytes = o.integer("local_bytes", {0, kMostCount}),
           .threads_per_cta = count(o, "threads_per_cta"),
           .driver_ctas_per_sm = count(o, "driver_ctas_per_sm"),
           .seen_ctas_per_sm = count(o, "seen_ctas_per_sm", -1)};

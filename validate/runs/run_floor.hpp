@@ -16,7 +16,7 @@ namespace smtwin {
 struct RunRates {
   double dram_bytes_per_s = 0;
   std::map<MathPipe, double> flops_per_s;  // of the whole GPU; pipes without a number left out
-  std::string source;                      // "probes", "specification"
+  std::string source;                      // where they come from, in words
   double math_flops_per_s(MathPipe pipe) const;  // 0 = not known
 };
 

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <string_view>
 
 #include "arch/error.hpp"
 #include "arch/json_text.hpp"
@@ -25,14 +26,17 @@ std::string read_all(int file, const std::string& path) {
   std::string text;
   char block[1 << 16];
   for (ssize_t n = 0; (n = ::read(file, block, sizeof block)) != 0;) {
+    if (n < 0 && errno == EINTR) continue;
     if (n < 0) refuse(path, "cannot be read");
     text.append(block, static_cast<std::size_t>(n));
   }
   return text;
 }
 
+constexpr std::string_view kHeadStart = "{\"journal_of\": ";
+
 std::string head_line(const JournalHead& head) {
-  return "{\"journal_of\": " + write_reading(head.gpu) +
+  return std::string(kHeadStart) + write_reading(head.gpu) +
          ", \"tool_version\": " + json_quoted(head.tool_version) +
          ", \"compiler\": " + json_quoted(head.compiler) + ", \"plan\": " + json_quoted(head.plan) +
          ", \"seed\": " + std::to_string(head.seed) + "}";
@@ -100,6 +104,7 @@ RunJournal::RunJournal(const std::string& path, const JournalHead& head) : path_
   if (file_ < 0) refuse(path, "the journal of the run cannot be written");
   try {
     if (::flock(file_, LOCK_EX | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK) refuse(path, "cannot be locked");
       throw DataError(path +
                       ": another smtwin is writing it; wait for that run, or give another -o");
     }
@@ -122,8 +127,14 @@ std::size_t RunJournal::read(const std::string& text, const JournalHead& head) {
   std::size_t begin = 0;
   for (int number = 1;; ++number) {
     const std::size_t end = text.find('\n', begin);
-    if (end == std::string::npos) return begin;  // what a kill cut short was never acknowledged
     const std::string where = path_ + ": line " + std::to_string(number);
+    if (end == std::string::npos) {
+      // What a kill cut short was never acknowledged; a text of somebody else's is not ours to cut.
+      const bool ours = number > 1 || text.compare(0, kHeadStart.size(), kHeadStart, 0,
+                                                   std::min(text.size(), kHeadStart.size())) == 0;
+      if (!ours) throw DataError(where + ": not the journal of a run; give another -o");
+      return begin;
+    }
     const HfObject o = HfObject::parse(text.substr(begin, end - begin), where);
     begin = end + 1;
     if (number == 1) {

@@ -31,8 +31,8 @@ std::string kernel_beside(const std::string& name);
 bool can_run(const std::string& kernel, const Parameters& shape, const Parameters& config,
              const GpuSpec& gpu);
 
-// Kernels in turn, a peer right after the shape it shares. `only`: a kernel (with its peers) or
-// empty for all; UsageError names those that can run.
+// Kernels in turn, a peer right after the shape it shares; a check is of our kernels alone. `only`:
+// a kernel (with its peers) or empty for all; UsageError names those that can run.
 std::vector<PlannedShape> plan_run(const std::vector<MeasurableKernel>& kernels, Effort effort,
                                    const std::string& only = "");
 

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <initializer_list>
+#include <sstream>
 #include <string_view>
 
 namespace smtwin {
@@ -31,11 +32,11 @@ const ProbeReading* best(const RunFile& run, std::initializer_list<std::string_v
 }
 
 std::string source_of(const ProbeReading& reading) {
-  std::string text = "probe " + reading.probe;
-  for (const auto& [name, value] : reading.parameters) {
-    text += ", " + name + " " + std::to_string(static_cast<long long>(value));
-  }
-  return text;
+  std::ostringstream text;
+  text.precision(15);
+  text << "probe " << reading.probe;
+  for (const auto& [name, value] : reading.parameters) text << ", " << name << ' ' << value;
+  return text.str();
 }
 
 void take(ProbedValue& value, const ProbeReading* reading, double factor = 1) {

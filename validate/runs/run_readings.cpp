@@ -2,6 +2,7 @@
 #include "validate/runs/run_readings.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "validate/fit/statistics.hpp"
 
@@ -44,6 +45,37 @@ std::uint64_t draw_seed(const Parameters& shape, std::uint64_t seed) {
     hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
   }
   return hash;
+}
+
+std::set<std::string> varying_shape_parameters(const RunFile& run, const std::string& kernel) {
+  std::map<std::string, std::set<std::int64_t>> values;
+  for (const TimeReading& t : run.times) {
+    if (t.kernel != kernel) continue;
+    for (const auto& [name, value] : t.shape) values[name].insert(value);
+  }
+  std::set<std::string> names;
+  for (const auto& [name, distinct] : values) {
+    if (distinct.size() > 1) names.insert(name);
+  }
+  return names;
+}
+
+std::string shape_text(const KernelDescriptor& kernel, const Parameters& shape,
+                       const std::set<std::string>& names) {
+  std::string text;
+  for (const ParameterSpec& spec : kernel.parameters()) {
+    const auto value = shape.find(spec.name);
+    if (value == shape.end() || !names.contains(spec.name)) continue;
+    text += (text.empty() ? "" : " ") + spec.name + "=" + format_parameter(spec, value->second);
+  }
+  return text.empty() ? "default" : text;
+}
+
+bool follows_split_rule(const TimeReading& reading) {
+  return reading.peer ||
+         std::none_of(reading.config.begin(), reading.config.end(), [](const auto& entry) {
+           return (entry.first == "nsplit" || entry.first == "split_k") && entry.second != 0;
+         });
 }
 
 }  // namespace smtwin

@@ -14,7 +14,7 @@
 #include "validate/runs/run_floor.hpp"
 #include "validate/runs/run_readings.hpp"
 #include "validate/runs/run_rows.hpp"
-#include "validate/runs/run_session.hpp"
+#include "validate/runs/run_progress.hpp"
 
 namespace smtwin {
 namespace {
@@ -93,32 +93,6 @@ void report_points(const RunFile& run, const RunRows& rows, RunReport& report) {
   }
 }
 
-// Parameters of the kernel's shapes that are not the same throughout the run.
-std::set<std::string> varying(const RunFile& run, const std::string& kernel) {
-  std::map<std::string, std::set<std::int64_t>> values;
-  for (const TimeReading& t : run.times) {
-    if (t.kernel != kernel) continue;
-    for (const auto& [name, value] : t.shape) values[name].insert(value);
-  }
-  std::set<std::string> names;
-  for (const auto& [name, distinct] : values) {
-    if (distinct.size() > 1) names.insert(name);
-  }
-  return names;
-}
-
-// In the descriptor's order: "heads=16 topk=2048 batch=64".
-std::string shape_text(const KernelDescriptor& kernel, const Parameters& shape,
-                       const std::set<std::string>& names) {
-  std::string text;
-  for (const ParameterSpec& spec : kernel.parameters()) {
-    const auto value = shape.find(spec.name);
-    if (value == shape.end() || !names.contains(spec.name)) continue;
-    text += (text.empty() ? "" : " ") + spec.name + "=" + format_parameter(spec, value->second);
-  }
-  return text.empty() ? "default" : text;
-}
-
 // A peer ran this shape when all it says about it agrees.
 bool same_shape(const Parameters& peer, const Parameters& ours) {
   if (peer.empty()) return false;
@@ -146,19 +120,14 @@ std::vector<PeerTime> peers_at(const RunReport& report, const Parameters& shape)
   return peers;
 }
 
-// A pick chooses among configurations whose splits follow the kernel's own rule.
-bool follows_split_rule(const Parameters& config) {
-  return std::none_of(config.begin(), config.end(), [](const auto& entry) {
-    return (entry.first == "nsplit" || entry.first == "split_k") && entry.second != 0;
-  });
-}
-
 void report_shapes(const RunFile& run, const RunRates& rates, RunReport& report) {
   std::map<std::pair<std::string, Parameters>, std::vector<const PointReport*>> by_shape;
   std::vector<std::pair<std::string, Parameters>> order;
   for (const PointReport& point : report.points) {
     const TimeReading& t = *point.reading;
-    if (t.peer || t.cache != SampleCache::cold || !follows_split_rule(t.config)) continue;
+    if (t.peer || t.cache != SampleCache::cold || t.relative_error > kLargestRelativeError) {
+      continue;
+    }
     if (point.point != nullptr && !point.point->held_out) continue;
     auto& points = by_shape[{t.kernel, t.shape}];
     if (points.empty()) order.emplace_back(t.kernel, t.shape);
@@ -169,12 +138,17 @@ void report_shapes(const RunFile& run, const RunRates& rates, RunReport& report)
     const auto& [kernel_name, shape] = key;
     const KernelDescriptor* kernel = descriptor_of(kernel_name);
     if (kernel == nullptr) continue;
-    if (!names.contains(kernel_name)) names[kernel_name] = varying(run, kernel_name);
+    if (!names.contains(kernel_name))
+      names[kernel_name] = varying_shape_parameters(run, kernel_name);
     ShapeReport s{.kernel = kernel_name, .shape = shape_text(*kernel, shape, names[kernel_name])};
     for (const PointReport* point : by_shape[key]) {
       ++s.configs;
-      if (s.best == nullptr || point->reading->seconds < s.best->reading->seconds) s.best = point;
-      if (point->point == nullptr) continue;
+      const double seconds = point->reading->seconds;
+      if (s.best == nullptr || seconds < s.best->reading->seconds) s.best = point;
+      if (point->point == nullptr || !follows_split_rule(*point->reading)) continue;
+      if (s.best_by_rule == nullptr || seconds < s.best_by_rule->reading->seconds) {
+        s.best_by_rule = point;
+      }
       if (s.picked == nullptr || point->point->predicted_s < s.picked->point->predicted_s) {
         s.picked = point;
       }
@@ -208,7 +182,7 @@ double PointReport::error() const {
 }
 
 double ShapeReport::picked_costs() const {
-  return picked->reading->seconds / best->reading->seconds - 1;
+  return picked->reading->seconds / best_by_rule->reading->seconds - 1;
 }
 
 std::size_t RunReport::differing_functions() const {

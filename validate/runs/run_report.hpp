@@ -53,16 +53,19 @@ struct PeerTime {
   double seconds = 0;
 };
 
-// All cold readings of one shape of one kernel.
+// All cold readings of one shape of one kernel whose results are not wrong.
 struct ShapeReport {
   std::string kernel;
   std::string shape;                    // what varies in the run: "heads=16 topk=2048 batch=64"
   const PointReport* best = nullptr;    // fastest measured
-  const PointReport* picked = nullptr;  // fastest predicted; null without predictions
+  // Picks choose among configurations whose splits follow the kernel's rule. Null: there are none,
+  // or none has a prediction.
+  const PointReport* best_by_rule = nullptr;  // fastest measured of those
+  const PointReport* picked = nullptr;        // fastest predicted of those
   std::size_t configs = 0;
   double floor_s = 0;                // 0 = not known
   std::vector<PeerTime> peers = {};  // fastest first
-  double picked_costs() const;       // measured picked / measured best - 1
+  double picked_costs() const;       // measured picked / measured best_by_rule - 1
 };
 
 struct RunReport {
@@ -89,7 +92,8 @@ struct RunReport {
 std::unique_ptr<RunReport> report_run(const RunFile& run,
                                       const std::function<RunScore(const RunRows&)>& score);
 
-// Readings of the same GPU and driver in one run. DataError names the file that differs.
+// Readings of the same GPU and driver in one run, with the head of the first that this program took.
+// `runs` is not empty; DataError names the file that differs.
 RunFile join_runs(const std::vector<RunFile>& runs, const std::vector<std::string>& names);
 
 }  // namespace smtwin

@@ -9,15 +9,12 @@
 #include "arch/error.hpp"
 #include "arch/gpu_catalog.hpp"
 #include "kernels/text.hpp"
+#include "validate/runs/run_progress.hpp"
 #include "validate/runs/run_readings.hpp"
 
 namespace smtwin {
 namespace {
 
-// Finalists: close enough to the fastest that one median does not order them.
-constexpr double kFinalistMargin = 1.06;
-constexpr std::size_t kMostFinalists = 10;
-constexpr int kFinalMedians = 5;
 constexpr int kMostResidencyTries = 3;      // traces of a variant until the driver's count was seen
 constexpr double kUnmeasurableError = 1e9;  // stands for infinite in files
 constexpr double kUnchecked = -1;
@@ -39,6 +36,8 @@ class Session {
     run.seed = options.seed;
     gpu_ =
         find_gpu(run.gpu.name.empty() ? "sm_" + digits(run.gpu.compute_capability) : run.gpu.name);
+    // Architectures of the catalog have no number of SMs, on which splits depend.
+    if (!gpu_.sm_count) gpu_.sm_count = run.gpu.sm_count;
   }
 
   SessionResult run() {
@@ -46,7 +45,8 @@ class Session {
     const std::vector<PlannedShape> plan =
         plan_run(kernels_, options_.effort, options_.only_kernel);
     for (const MeasurableKernel& kernel : kernels_) {
-      if (!kernel.unavailable.empty()) skip(kernel.name, kernel.unavailable);
+      const bool wanted = !kernel.peer || !checks_only();
+      if (wanted && !kernel.unavailable.empty()) skip(kernel.name, kernel.unavailable);
     }
     for (const MeasurableKernel& kernel : kernels_) {
       if (!kernel.peer && planned(plan, kernel.name)) read_functions(kernel);
@@ -56,7 +56,7 @@ class Session {
     for (const PlannedShape& shape : plan) {
       if (!go_on()) break;
       measure_shape(shape);
-      --shapes_left;
+      if (!result_.out_of_time) --shapes_left;
     }
     if (result_.out_of_time) {
       skip(std::to_string(shapes_left) + " of " + std::to_string(plan.size()) + " shapes",
@@ -111,10 +111,7 @@ class Session {
 
   void read_functions(const MeasurableKernel& kernel) {
     for (const Parameters& config : kernel.variants) {
-      const bool known = std::any_of(
-          result_.run.functions.begin(), result_.run.functions.end(),
-          [&](const FunctionReading& f) { return f.kernel == kernel.name && f.config == config; });
-      if (known) continue;
+      if (main_function(result_.run, kernel.name, config) != nullptr) continue;
       if (!result_.stopped.empty()) return;
       attempt(kernel.name, [&] {
         for (const FunctionReading& f : measurer_.functions(kernel.name, config)) {
@@ -146,24 +143,6 @@ class Session {
     if (options_.progress) options_.progress(text);
   }
 
-  const TimeReading* find_time(const PlannedShape& shape, const TimeTask& task) const {
-    for (const TimeReading& t : result_.run.times) {
-      if (t.kernel == shape.kernel && t.cache == task.cache && t.launch == task.launch &&
-          t.config == task.config && t.shape == shape.shape) {
-        return &t;
-      }
-    }
-    return nullptr;
-  }
-
-  // The main function of a variant; null for a peer.
-  FunctionReading* main_function(const std::string& kernel, const Parameters& config) {
-    for (FunctionReading& f : result_.run.functions) {
-      if (f.kernel == kernel && f.config == config) return &f;
-    }
-    return nullptr;
-  }
-
   bool checks_only() const { return options_.effort == Effort::check; }
   int cold_samples() const { return options_.effort == Effort::quick ? 9 : 11; }
 
@@ -181,7 +160,7 @@ class Session {
   std::vector<TimeTask> tasks_of(const PlannedShape& shape, const MeasurableKernel& kernel) {
     std::vector<TimeTask> tasks;
     for (const Parameters& config : configs_of(shape, kernel)) {
-      const FunctionReading* main = main_function(kernel.name, config);
+      const FunctionReading* main = main_function(result_.run, kernel.name, config);
       if (main != nullptr && main->driver_ctas_per_sm == 0) continue;  // does not fit this GPU
       if (!can_run(kernel.name, shape.shape, config, gpu_)) continue;
       tasks.push_back({.config = config, .samples = cold_samples()});
@@ -198,9 +177,9 @@ class Session {
         [&](const MeasurableKernel& candidate) { return candidate.name == shape.kernel; });
     const std::vector<TimeTask> tasks = tasks_of(shape, *kernel);
     const bool all_there = std::all_of(tasks.begin(), tasks.end(), [&](const TimeTask& task) {
-      return find_time(shape, task) != nullptr;
+      return find_time(result_.run, shape, task) != nullptr;
     });
-    if (all_there && finalists(shape, tasks, true).empty()) return;
+    if (all_there && unsettled_finalists(result_.run, shape, tasks).empty()) return;
     const std::string what = shape.kernel + " " + plain_text(shape.shape);
     std::unique_ptr<MeasuredProblem> problem;
     if (!attempt(what, [&] {
@@ -212,7 +191,7 @@ class Session {
     std::map<Parameters, double> errors;  // of this problem
     std::size_t taken = 0;
     for (const TimeTask& task : tasks) {
-      if (find_time(shape, task) != nullptr) continue;
+      if (find_time(result_.run, shape, task) != nullptr) continue;
       if (!go_on()) return leave(std::move(problem));
       attempt(what + " " + plain_text(task.config), [&] {
         if (!errors.contains(task.config)) {
@@ -283,7 +262,7 @@ class Session {
   // Until the driver's count was seen: a small grid or brief CTAs show fewer.
   void see_residency(const PlannedShape& shape, MeasuredProblem& problem,
                      const Parameters& config) {
-    FunctionReading* main = main_function(shape.kernel, config);
+    const FunctionReading* main = main_function(result_.run, shape.kernel, config);
     if (main == nullptr || main->seen_ctas_per_sm >= main->driver_ctas_per_sm) return;
     const std::int64_t needed =
         std::int64_t{result_.run.gpu.sm_count} * (main->driver_ctas_per_sm - 1);
@@ -297,37 +276,12 @@ class Session {
     record(result_.run.functions, updated);
   }
 
-  // Configurations whose cold times lie within the margin of the fastest, fastest first; with
-  // `unsettled` those of them that lack their medians.
-  std::vector<TimeTask> finalists(const PlannedShape& shape, const std::vector<TimeTask>& tasks,
-                                  bool unsettled) const {
-    std::vector<std::pair<double, TimeTask>> timed;
-    for (const TimeTask& task : tasks) {
-      if (task.cache != SampleCache::cold) continue;
-      const TimeReading* t = find_time(shape, task);
-      if (t != nullptr) timed.emplace_back(t->seconds, task);
-    }
-    std::stable_sort(timed.begin(), timed.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    std::vector<TimeTask> close;
-    for (const auto& [seconds, task] : timed) {
-      if (close.size() == kMostFinalists || seconds > timed.front().first * kFinalistMargin) break;
-      close.push_back(task);
-    }
-    if (unsettled) {
-      std::erase_if(close, [&](const TimeTask& task) {
-        return find_time(shape, task)->medians >= kFinalMedians;
-      });
-    }
-    return close;
-  }
-
   // One median of each finalist in turn, so that a drift of the GPU meets all of them alike. The
   // medians replace the reading that chose them: the smallest of many is too small.
   void settle_order(const PlannedShape& shape, const std::vector<TimeTask>& tasks,
                     MeasuredProblem& problem) {
     if (!go_on()) return;
-    std::vector<TimeTask> chosen = finalists(shape, tasks, true);
+    std::vector<TimeTask> chosen = unsettled_finalists(result_.run, shape, tasks);
     std::erase_if(chosen, [&](const TimeTask& task) { return !right(shape, task, problem); });
     std::vector<std::vector<TimeReading>> rounds(chosen.size());
     for (int round = 0; round < kFinalMedians; ++round) {
@@ -341,7 +295,7 @@ class Session {
     }
     for (std::size_t i = 0; i < chosen.size(); ++i) {
       if (rounds[i].size() < kFinalMedians) continue;
-      const double error = find_time(shape, chosen[i])->relative_error;
+      const double error = find_time(result_.run, shape, chosen[i])->relative_error;
       TimeReading reading = median_of(rounds[i]);
       complete(shape, chosen[i], error, reading);
     }
@@ -349,8 +303,9 @@ class Session {
 
   // Checks a finalist that was timed unchecked. A wrong one is out; its reading says why.
   bool right(const PlannedShape& shape, const TimeTask& task, MeasuredProblem& problem) {
-    TimeReading reading = *find_time(shape, task);
-    if (reading.relative_error >= 0) return true;
+    TimeReading reading = *find_time(result_.run, shape, task);
+    if (reading.relative_error >= 0) return reading.relative_error <= kLargestRelativeError;
+    if (!go_on()) return false;
     const bool checked = attempt(shape.kernel + " " + plain_text(shape.shape), [&] {
       reading.relative_error = check(shape, problem, task.config);
       record(result_.run.times, reading);

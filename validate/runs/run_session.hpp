@@ -41,12 +41,9 @@ struct SessionResult {
   std::vector<Skipped> skipped;  // what was not measured
   std::string stopped;           // why the GPU was given up; empty = it was not
   bool out_of_time = false;
-  int wrong_results = 0;  // variants beyond kLargestRelativeError
+  int wrong_results = 0;  // variants beyond kLargestRelativeError of run_progress.hpp
   bool complete() const { return stopped.empty() && !out_of_time; }
 };
-
-// Errors above this are wrong results: such a variant is not timed.
-inline constexpr double kLargestRelativeError = 2e-2;
 
 // `journal` may be null. Readings found in it are not taken again.
 SessionResult run_session(Measurer& measurer, const SessionOptions& options, RunJournal* journal);

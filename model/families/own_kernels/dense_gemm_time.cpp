@@ -74,6 +74,7 @@ struct Counts {
   double loads_in_flight = 0;
   double dram_bytes = 0;
   double l2_bytes = 0;
+  double fixups = 0;       // that a CTA may have to make, one after the other
   double fixup_bytes = 0;  // that a warp of the last CTA of a tile adds; 0: no tile is shared
 };
 
@@ -120,12 +121,24 @@ class Point final : public OwnKernelPoint {
   }
   double ctas_s(const Constants& c) const {
     const double fixup_s =
-        n_.fixup_bytes > 0 ? c.fixup_s + n_.fixup_bytes / c.fixup_bytes_per_s : 0;
+        n_.fixup_bytes > 0 ? n_.fixups * (c.fixup_s + n_.fixup_bytes / c.fixup_bytes_per_s) : 0;
     return n_.fill.rounds * c.cta_s + fixup_s;
   }
 
   Counts n_;
 };
+
+// Tiles that one CTA has pieces of, the CTA with the most of them.
+double most_pieces(std::int64_t tiles, std::int64_t k_steps, std::int64_t ctas) {
+  const std::int64_t total = tiles * k_steps;
+  std::int64_t most = 1;
+  for (std::int64_t cta = 0; cta < ctas; ++cta) {
+    const std::int64_t first = cta * total / ctas / k_steps;
+    const std::int64_t last = ((cta + 1) * total / ctas - 1) / k_steps;
+    most = std::max(most, last - first + 1);
+  }
+  return static_cast<double>(most);
+}
 
 // Of the weights, that DRAM delivers once more because tiles of a column read them at different
 // times.
@@ -172,6 +185,10 @@ std::unique_ptr<const OwnKernelPoint> DenseGemmModel::point(const KernelInstance
     constexpr double kSumBytes = 4;
     // Of two CTAs only the earlier one leaves its sums.
     const double left = sharing > 2 ? sharing : 1;
+    n.fixups = sharing > 2 ? most_pieces(static_cast<std::int64_t>(fact(kernel, "tiles")),
+                                         static_cast<std::int64_t>(fact(kernel, "k_steps")),
+                                         static_cast<std::int64_t>(n.fill.ctas))
+                           : 1;
     n.fixup_bytes = left * kSumBytes * static_cast<double>(parameters.at("block_m")) *
                     static_cast<double>(parameters.at("block_n")) / n.fill.warps_per_cta;
   }

@@ -13,8 +13,9 @@
 //   memory = |DRAM bytes / kernel_dram_rate, L2 bytes / kernel_l2_rate|_4
 //     weights count as often as weight_passes.hpp says
 //
-//   fixup = fixup_time + sums of a tile / (warps fixup_rate)
-//     where CTAs share tiles: the last one of a tile, or its cluster, adds what the others left
+//   fixup = f (fixup_time + sums of a tile / (warps fixup_rate))
+//     where CTAs share tiles: the last one of a tile, or its cluster, adds what the others left.
+//     f: tiles that a CTA has pieces of, where more than two share one; else 1
 //
 //   T = launch_time + rounds cta_time + loop + fixup
 //

@@ -7,10 +7,22 @@
 #include "arch/units.hpp"
 
 namespace smtwin {
+namespace {
+
+// The CTAs of a cluster run on different SMs of one GPC, so SMs of a GPC that are left over when it
+// is cut into clusters hold none. GPCs are taken as equally large.
+double usable_sms(const GpuSpec& gpu, int cluster_ctas) {
+  const double sms = require(gpu, gpu.sm_count, "sm_count");
+  if (cluster_ctas <= 1 || !gpu.sms_per_gpc) return sms;
+  const double gpcs = std::ceil(sms / *gpu.sms_per_gpc);
+  return std::max<double>(gpcs * std::floor(sms / gpcs / cluster_ctas), 1) * cluster_ctas;
+}
+
+}  // namespace
 
 LaunchFill launch_fill(const GpuSpec& gpu, const KernelInstance& kernel) {
   LaunchFill fill;
-  fill.sm_count = require(gpu, gpu.sm_count, "sm_count");
+  fill.sm_count = usable_sms(gpu, kernel.resources.cluster_ctas);
   fill.warps_per_cta = ceil_div(kernel.resources.threads_per_cta, gpu.sm.threads_per_warp);
   if (!kernel.impossible.empty() || refused_outside_sm(gpu.sm, kernel.resources)) return fill;
   fill.resident = resident_ctas(gpu.sm, kernel.resources).ctas_per_sm;

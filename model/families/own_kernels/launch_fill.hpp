@@ -17,7 +17,7 @@ struct CtaRound {
 
 struct LaunchFill {
   double ctas = 0;
-  double sm_count = 0;
+  double sm_count = 0;  // that CTAs can run on
   double warps_per_cta = 0;
   double resident = 0;  // CTAs an SM has room for
   double busiest = 0;   // CTAs that the busiest SM runs, one after the other and at once

@@ -7,7 +7,7 @@
 //   step = |load, chain|_4
 //     the copies of later tiles run meanwhile; one stage: load + chain, nothing does
 //
-//   round = |n step, together m work, memory|_4 + tiles / n
+//   round = | |n step, together m work|_4, memory |_4 + tiles / n       |_3 where rows are gathered
 //     n steps of the longest CTA, m of the average one. work: seconds that a step keeps the units
 //     of the SM (issue slots, shared memory, tensor cores) busy; the CTAs together on an SM hide
 //     each other's chains until that binds. memory: the round's share of what DRAM and L2 take.
@@ -33,6 +33,7 @@ struct PipelineStep {
   double chain_s = 0;          // of the warps that compute
   double work_s = 0;           // of the SM
   double loads_in_flight = 0;  // while one computes; 0 = one stage
+  double (*memory_norm)(double, double) = norm4;
 };
 
 struct LoopSteps {
@@ -53,7 +54,7 @@ inline double round_seconds(const CtaRound& round, double all_ctas, const LoopSt
   const double work = round.together * steps.average * step.work_s;
   const double all_s = memory_s * round.ctas / all_ctas;
   return round.count *
-         (norm4(norm4(chain, work), all_s) + steps.tile_share * all_s / steps.longest);
+         (step.memory_norm(norm4(chain, work), all_s) + steps.tile_share * all_s / steps.longest);
 }
 
 // `memory_s`: DRAM and L2 for all CTAs together.

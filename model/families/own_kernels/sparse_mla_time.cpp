@@ -64,9 +64,7 @@ std::vector<ConstantSpec> specs(const ProbedGpu& p) {
       removable(own_constant("read_latency", "s", "rows of a tile, nothing else in flight",
                              1.3 * dram_s, 0.4),
                 0),
-      // A row of 584 B touches 10.1 pieces of 64 B, the unit of a DRAM access, and many DRAM pages.
-      own_constant("kernel_dram_rate", "B/s", "DRAM read rate of gathered rows",
-                   0.85 * p.dram_read_bytes_per_s.value, 0.15, 4),
+      own_dram_rate_spec(p),
       removable(
           own_constant("kernel_l2_rate", "B/s", "L2 rate of gathered rows and partial outputs",
                        0.5 * p.l2_read_bytes_per_s.value, 0.2, 8),
@@ -128,6 +126,7 @@ class Point final : public OwnKernelPoint {
  private:
   PipelineStep step(const Constants& c) const {
     PipelineStep s;
+    s.memory_norm = norm3;  // rows come one by one, in no order: a softer corner
     s.loads_in_flight = n_.loads_in_flight;
     s.latency_s = c.read_s * n_.miss;
     s.work_s = c.work_factor * n_.units_s;
@@ -141,10 +140,11 @@ class Point final : public OwnKernelPoint {
     return loop_seconds(n_.fill, n_.steps, step(c), memory_s);
   }
   double ctas_s(const Constants& c) const {
-    const auto round_s = [&](const CtaRound& r) {
-      return r.count * (c.cta_s + c.head_s * n_.heads * r.together);
-    };
-    return round_s(n_.fill.full) + round_s(n_.fill.tail);
+    // The CTAs of the first round begin together; a later one begins beside others that compute.
+    const double heads_s = c.head_s * n_.heads;
+    const double rounds = n_.fill.full.count + n_.fill.tail.count;
+    const double later_s = (c.cta_s + heads_s) / n_.fill.together;
+    return c.cta_s + heads_s * n_.fill.together + (rounds - 1) * later_s;
   }
   double join_s(const Constants& c) const {
     if (n_.joined) return c.join_s;
@@ -163,9 +163,9 @@ double spills(const GpuSpec& gpu, const KernelInstance& kernel) {
   return compiled == nullptr ? 0 : compiled->spill_loads + compiled->spill_stores;
 }
 
-// Where sums and Q fill the registers, little is left to overlap a warp's instructions with: their
-// latency is this much longer. Held, not fitted: set on the variants of 128 sums a lane on an H200,
-// 8 to 14 % too fast without it.
+// Where sums and Q fill the registers (by design or, as spills tell, by the compiler), little is
+// left to overlap a warp's instructions with: their latency is this much longer. Held, not fitted:
+// set on the variants of 128 sums a lane on an H200, 8 to 14 % too fast without it.
 constexpr double kFullRegisters = 1.5;
 
 // A CTA of fewer real heads than BLOCK_H leaves out passes without any.
@@ -194,12 +194,14 @@ std::unique_ptr<const OwnKernelPoint> SparseMlaModel::point(const KernelInstance
   Counts n;
   n.fill = launch_fill(gpu_, kernel);
   n.steps = {.longest = work.steps * share, .average = passes * tiles / splits};
-  n.instructions = work.warp_instructions / work.steps / tile.num_warps;
-  if (sparse_mla_moves_registers(tile)) n.instructions *= kFullRegisters;
   n.spills = spills(gpu_, kernel);
+  n.instructions = work.warp_instructions / work.steps / tile.num_warps;
+  if (sparse_mla_moves_registers(tile) || n.spills > 0) n.instructions *= kFullRegisters;
   n.units_s = sm_work(gpu_, kernel, n.fill, probed_, false).sum_s();
   n.loads_in_flight = work.loads_in_flight;
-  n.heads = sparse_mla_pass_heads(tile) * passes;
+  // Registers of missing heads are prepared; their Q and output are neither read nor written.
+  const double padded = sparse_mla_pass_heads(tile) * passes;
+  n.heads = (padded + std::min(padded, static_cast<double>(parameters.at("heads")))) / 2;
   n.miss = traffic.dram_read_bytes / traffic.read_bytes;
   n.dram_bytes = traffic.dram_read_bytes + traffic.dram_write_bytes;
   n.l2_bytes = (traffic.read_bytes + traffic.write_bytes) * share;

@@ -6,7 +6,8 @@
 //     units of the SM, added: with few warps a scheduler one waits for what another does
 //
 //   chain = step_time + work + instruction_time i + spill_time s
-//     i: instructions of a compute warp in a tile, 1.5 times where sums and Q fill its registers;
+//     i: instructions of a compute warp in a tile, 1.5 times where sums and Q fill its registers,
+//     or where code is spilled;
 //     s: spilled loads and stores in its code
 //
 //   load = read_latency u / (stages - 1)
@@ -19,8 +20,9 @@
 //   memory = |DRAM bytes / kernel_dram_rate, L2 bytes / kernel_l2_rate|_4
 //     loop of pipelined_cta.hpp over the tiles of a CTA, once for each pass over its heads
 //
-//   cta = sum over rounds of cta_time + head_time (heads of the CTAs together on an SM)
-//     index -> row -> first tile, Q, output
+//   cta = cta_time + head_time h together + (rounds - 1) (cta_time + head_time h) / together
+//     index -> row -> first tile, Q, output; h: heads of a CTA, missing ones half. CTAs of the
+//     first round begin together, later ones beside others that compute
 //
 //   join = join_time
 //     where two splits join in a cluster; where a kernel combines them
