@@ -70,9 +70,8 @@ void add_calibrate_run_flags(CLI::App& app, CalibrateRunFlags& flags) {
 Answer answer_calibrate_runs(const CalibrateRunFlags& flags, const CalibrateOptions& options,
                              const std::string& source, const VerbInput& input) {
   const bool device = flags.device.device >= 0;
-  if (!device &&
-      (!flags.device.kernel.empty() || flags.device.effort != "full" || !flags.save_run.empty())) {
-    throw UsageError("--kernel, --effort and --save-run go with --device; --run has it measured");
+  if (!device && !flags.save_run.empty()) {
+    throw UsageError("--save-run: goes with --device; --run has its readings in files");
   }
   if (!flags.base.empty()) find_profile(flags.base);  // before minutes of measuring
   if (!flags.force) profile_at(input.output, false);

@@ -63,6 +63,16 @@ void add_device_flags(CLI::App& app, DeviceFlags& flags) {
       ->check(CLI::Range(1.0, 1e6));
 }
 
+void check_device_flags(const DeviceFlags& flags) {
+  if (flags.device >= 0) return;
+  const char* stray = !flags.kernel.empty()    ? "--kernel"
+                      : flags.effort != "full" ? "--effort"
+                      : flags.max_seconds > 0  ? "--max-seconds"
+                                               : nullptr;
+  if (stray == nullptr) return;
+  throw UsageError(std::string(stray) + ": chooses what --device measures; leave it out");
+}
+
 DeviceRun run_on_device(const DeviceFlags& flags, const VerbInput& input) {
   SessionOptions options;
   options.effort = parse_effort(flags.effort);

@@ -26,6 +26,8 @@ struct DeviceFlags {
   std::int64_t seed = 1;
 };
 void add_device_flags(CLI::App& app, DeviceFlags& flags);
+// UsageError when one of them was given without --device.
+void check_device_flags(const DeviceFlags& flags);
 
 // One run with what was skipped, finished or not.
 struct DeviceRun {

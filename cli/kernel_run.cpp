@@ -18,7 +18,7 @@ namespace smtwin {
 KernelRun run_kernel(const KernelDescriptor& kernel, const Parameters& given, const GpuSpec& gpu,
                      const KernelOptions& options) {
   KernelRun run;
-  run.parameters = complete_parameters(kernel, given);
+  run.parameters = launch_parameters(kernel, given, gpu);
   run.instance = kernel.instantiate(run.parameters, gpu);
   run.residency = residency(gpu, run.instance.resources);
   try {

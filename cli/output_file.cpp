@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/output_file.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
@@ -17,6 +19,15 @@ bool write_text(const std::filesystem::path& path, const std::string& text) {
   file << text << std::flush;
   file.close();
   return static_cast<bool>(file);
+}
+
+// Onto the disk before the file takes its name: a power cut leaves the old file or the new one.
+bool sync_file(const std::filesystem::path& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool synced = ::fsync(file) == 0 || errno == EINVAL;  // a file system without
+  ::close(file);
+  return synced;
 }
 
 [[noreturn]] void refuse(const std::string& path, const std::string& why) {
@@ -38,7 +49,7 @@ void write_file_atomically(const std::string& path, const std::string& text) {
   }
   fs::path temporary = target;
   temporary += ".partial-" + std::to_string(::getpid());
-  if (!write_text(temporary, text)) {
+  if (!write_text(temporary, text) || !sync_file(temporary)) {
     fs::remove(temporary, error);
     refuse(path, "the folder is missing, read-only or full");
   }

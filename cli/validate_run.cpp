@@ -31,9 +31,6 @@ void check_flags(const RunFlags& flags, const MeasurementFlags& shared, const Ve
   if (!flags.compare.empty() && shared.worst > 0) {
     throw UsageError("--worst: leave it out with --compare, which lists every pair");
   }
-  if (flags.device.device < 0 && (!flags.device.kernel.empty() || flags.device.effort != "full")) {
-    throw UsageError("--kernel and --effort choose what --device measures; --run has it measured");
-  }
   if (!(flags.calibrate_share >= 0 && flags.calibrate_share < 1)) {
     throw UsageError("--calibrate-share: a share of the shapes, from 0 to less than 1");
   }

@@ -73,16 +73,18 @@ Answer answer(const Flags& flags, const VerbInput& input) {
         "FILES, runs of our kernels, --device 0, such a run now, and --show GPU|FILE, a profile to "
         "look at");
   }
+  check_device_flags(flags.runs.device);
+  const bool run = device || !flags.runs.files.empty();
+  if (!run && (!flags.runs.base.empty() || flags.runs.force || !flags.runs.save_run.empty())) {
+    throw UsageError("--base, --force and --save-run go with --device and --run");
+  }
   if (!flags.show.empty()) return show(flags, input);
   CalibrateOptions options = flags.options;
   options.max_points = static_cast<int>(flags.max_points);
   options.seed = static_cast<std::uint64_t>(flags.seed);
-  if (device || !flags.runs.files.empty()) {
+  if (run) {
     if (flags.ablate) throw UsageError("--ablate: with --measurements only");
     return answer_calibrate_runs(flags.runs, options, flags.source, input);
-  }
-  if (!flags.runs.base.empty() || flags.runs.force) {
-    throw UsageError("--base and --force go with --device and --run");
   }
   if (flags.ablate && input.format == Format::csv) {
     throw UsageError("--ablate: use --format table or json");

@@ -128,7 +128,7 @@ Answer answer_one(const std::string& name, const VerbInput& input) {
   answer->gpu = choose_gpu(gpu, single_values(settings.gpu));
   const KernelChoice choice{.kernel = answer->kernel, .given = {}, .settings = settings};
   answer->instance = answer->kernel->instantiate(
-      complete_parameters(*answer->kernel, with_settings(choice)), answer->gpu.gpu);
+      launch_parameters(*answer->kernel, with_settings(choice), answer->gpu.gpu), answer->gpu.gpu);
   return {.context = answer->gpu.context,
           .exit_code = 0,
           .table = [answer](std::ostream& out) { print_one(out, *answer); },

@@ -114,7 +114,7 @@ Answer answer_one(const Flags& f, const VerbInput& input) {
     const KernelChoice choice = choose_kernel(f.kernel, f.config, input);
     gpu = choose_gpu(input.gpu, single_values(choice.settings.gpu));
     instance = choice.kernel->instantiate(
-        complete_parameters(*choice.kernel, with_settings(choice)), gpu.gpu);
+        launch_parameters(*choice.kernel, with_settings(choice), gpu.gpu), gpu.gpu);
     kernel = instance->resources;
     notes.push_back("registers: " + instance->registers_source);
     if (!instance->impossible.empty()) notes.push_back(instance->impossible);

@@ -100,8 +100,13 @@ Verb validate_verb() {
                       "validate needs one of --occupancy FILE.csv --gpu G, --compiled FILE.csv, "
                       "--measurements DIR|FILES, --run FILES and --device 0");
                 }
+                check_device_flags(flags->runs.device);
                 if (device || !flags->runs.files.empty()) {
                   return answer_runs(flags->runs, flags->measurements, input);
+                }
+                if (flags->runs.calibrate_share > 0 || !flags->runs.compare.empty() ||
+                    !flags->runs.where.empty()) {
+                  throw UsageError("--calibrate-share, --compare and --where go with --run");
                 }
                 if (!flags->measurements.paths.empty()) {
                   return answer_measurements(flags->measurements, input);

@@ -76,6 +76,15 @@ Parameters complete_parameters(const KernelDescriptor& kernel, const Parameters&
   return complete;
 }
 
+Parameters launch_parameters(const KernelDescriptor& kernel, const Parameters& given,
+                             const GpuSpec& gpu) {
+  Parameters parameters = complete_parameters(kernel, given);
+  for (const auto& [name, value] : kernel.default_config(parameters, gpu)) {
+    if (!given.contains(name)) parameters[name] = value;
+  }
+  return parameters;
+}
+
 std::int64_t parse_parameter(const ParameterSpec& spec, const std::string& text) {
   const auto equals = text.find('=');
   const std::string value_text = equals == std::string::npos ? text : text.substr(equals + 1);

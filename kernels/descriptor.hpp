@@ -139,6 +139,10 @@ const KernelDescriptor& find_kernel(const std::string& name);
 // what is allowed.
 Parameters complete_parameters(const KernelDescriptor& kernel, const Parameters& given);
 
+// The same, with the kernel's own choice for this shape and GPU where `given` names no value.
+Parameters launch_parameters(const KernelDescriptor& kernel, const Parameters& given,
+                             const GpuSpec& gpu);
+
 // "block_t=16" or "dtype=fp8" -> the parameter's value. UsageError lists what is accepted.
 std::int64_t parse_parameter(const ParameterSpec& spec, const std::string& text);
 std::string format_parameter(const ParameterSpec& spec, std::int64_t value);

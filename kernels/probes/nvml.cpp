@@ -6,8 +6,6 @@
 #include <dlfcn.h>
 
 #include <array>
-#include <bit>
-#include <sstream>
 
 namespace smtwin {
 namespace {
@@ -37,22 +35,10 @@ struct FieldValue {
 };
 constexpr int kUnsignedValue = 1;
 
-struct ClockEvent {
-  std::uint64_t bit;
-  const char* name;
-  bool throttles;
-};
-constexpr std::array<ClockEvent, 9> kClockEvents{{
-    {0x1, "idle", false},
-    {0x2, "application clocks", false},
-    {0x4, "software power cap", true},
-    {0x8, "hardware slowdown", true},
-    {0x10, "sync boost", true},
-    {0x20, "software thermal slowdown", true},
-    {0x40, "hardware thermal slowdown", true},
-    {0x80, "hardware power brake", true},
-    {0x100, "display clocks", false},
-}};
+// Reasons for a lower clock (nvmlClocksEventReason...): software power cap, hardware slowdown, sync
+// boost, software and hardware thermal slowdown, power brake. Not among them: idle (0x1),
+// application clocks (0x2), display clocks (0x100).
+constexpr std::uint64_t kThrottles = 0x4 | 0x8 | 0x10 | 0x20 | 0x40 | 0x80;
 
 }  // namespace
 
@@ -172,26 +158,6 @@ NvmlReading Nvml::read() const {
   return reading;
 }
 
-std::vector<std::string> clock_event_names(std::uint64_t bits) {
-  std::vector<std::string> names;
-  for (const ClockEvent& event : kClockEvents) {
-    if ((bits & event.bit) != 0) names.emplace_back(event.name);
-    bits &= ~event.bit;
-  }
-  while (bits != 0) {
-    std::ostringstream unknown;
-    unknown << "0x" << std::hex << (std::uint64_t{1} << std::countr_zero(bits));
-    names.push_back(unknown.str());
-    bits &= bits - 1;
-  }
-  return names;
-}
-
-bool is_throttled(std::uint64_t bits) {
-  for (const ClockEvent& event : kClockEvents) {
-    if (event.throttles && (bits & event.bit) != 0) return true;
-  }
-  return false;
-}
+bool is_throttled(std::uint64_t clock_events) { return (clock_events & kThrottles) != 0; }
 
 }  // namespace smtwin

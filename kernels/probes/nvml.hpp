@@ -12,7 +12,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace smtwin {
 
@@ -22,7 +21,7 @@ struct NvmlReading {
   std::optional<double> power_w;
   std::optional<double> power_limit_w;
   std::optional<double> temperature_c;
-  std::optional<std::uint64_t> clock_events;  // bits, see clock_event_names
+  std::optional<std::uint64_t> clock_events;  // why the clock is lower than it could be, bits
 };
 
 class Nvml {
@@ -44,11 +43,8 @@ class Nvml {
   std::unique_ptr<Library> library_;
 };
 
-// Reasons in words, "software power cap"; a bit without a known name reads "0x400".
-std::vector<std::string> clock_event_names(std::uint64_t bits);
-
 // Whether any of them means that the GPU runs slower than asked (power, heat, power brake). Idle,
 // application clocks and display clocks do not.
-bool is_throttled(std::uint64_t bits);
+bool is_throttled(std::uint64_t clock_events);
 
 }  // namespace smtwin

@@ -77,6 +77,9 @@ TEST_CASE("what the flags ask for is checked before any GPU is", "[cli]") {
       {"validate", "--device", "0", "--audit"},
       {"validate", "--run", kRun, "--kernel", "dense_gemm"},
       {"validate", "--run", kRun, "--effort", "quick"},
+      {"validate", "--run", kRun, "--max-seconds", "9"},
+      {"validate", "--measurements", kRun, "--kernel", "dense_gemm"},
+      {"validate", "--measurements", kRun, "--calibrate-share", "0.5"},
       {"validate", "--run", kRun, "--calibrate-share", "1"},
       {"validate", "--run", kRun, "--calibrate-share", "0.5", "--profile", "none"},
       {"validate", "--run", kRun, "--worst", "3", "--format", "csv"},
@@ -90,6 +93,9 @@ TEST_CASE("what the flags ask for is checked before any GPU is", "[cli]") {
       {"calibrate", "--run", kRun, "--ablate"},
       {"calibrate", "--run", kRun, "--save-run", "x.json"},
       {"calibrate", "--run", kRun, "--base", "rtx-pro-6000-server"},
+      {"calibrate", "--run", kRun, "--max-seconds", "9"},
+      {"calibrate", "--show", "h200", "--effort", "quick"},
+      {"calibrate", "--show", "h200", "--save-run", "x.json"},
       {"calibrate", "--measurements", kRun, "--force"}};
   for (const auto& words : refused) {
     const Ran ran = run_words(words);

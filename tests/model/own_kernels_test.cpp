@@ -37,14 +37,14 @@ TEST_CASE("the busiest SM decides how a grid fills the chip", "[unit]") {
   CHECK(tail.full.count == 2);
   CHECK(tail.tail.ctas == 4);
   CHECK(tail.tail.together == 1);
-  // Clusters of three on two GPCs of five SMs: each holds one cluster at a time on an SM, on six
-  // SMs in all. 18 CTAs at once; 64 need 3 full rounds and 10.
+  // Clusters of three on two GPCs of at most five SMs: in pairs four and six SMs, of which three
+  // and six hold clusters. 27 CTAs at once; 64 need 2 full rounds and 10.
   GpuSpec chip = test::round_chip();
   chip.sms_per_gpc = 5;
   kernel.resources.cluster_ctas = 3;
   const LaunchFill clusters = launch_fill(chip, kernel);
-  CHECK(clusters.sm_count == 6);
-  CHECK(clusters.full.count == 3);
+  CHECK(clusters.sm_count == 9);
+  CHECK(clusters.full.count == 2);
   CHECK(clusters.tail.ctas == 10);
   kernel.resources.cluster_ctas = 1;
   kernel.resources.dynamic_shared_bytes = 200000;

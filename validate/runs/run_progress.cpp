@@ -22,10 +22,9 @@ const TimeReading* find_time(const RunFile& run, const PlannedShape& shape, cons
 
 const FunctionReading* main_function(const RunFile& run, const std::string& kernel,
                                      const Parameters& config) {
-  const auto found =
-      std::find_if(run.functions.begin(), run.functions.end(), [&](const FunctionReading& f) {
-        return f.kernel == kernel && f.config == config;
-      });
+  const auto found = std::find_if(
+      run.functions.begin(), run.functions.end(),
+      [&](const FunctionReading& f) { return f.kernel == kernel && f.config == config; });
   return found == run.functions.end() ? nullptr : &*found;
 }
 

@@ -12,9 +12,9 @@
 #include "kernels/descriptor.hpp"
 #include "model/residency.hpp"
 #include "validate/runs/run_floor.hpp"
+#include "validate/runs/run_progress.hpp"
 #include "validate/runs/run_readings.hpp"
 #include "validate/runs/run_rows.hpp"
-#include "validate/runs/run_progress.hpp"
 
 namespace smtwin {
 namespace {

@@ -10,6 +10,7 @@
 #include "model/timing/uncertainty.hpp"
 #include "validate/fit/score.hpp"
 #include "validate/runs/run_calibration.hpp"
+#include "validate/runs/run_readings.hpp"
 
 namespace smtwin {
 namespace {
@@ -85,16 +86,8 @@ std::vector<bool> drawn_shapes(const std::vector<std::string>& names,
   return taken;
 }
 
-// Of two readings of one shape only those whose splits follow the kernel's rule compete. A peer's
-// script spells the outcome of its rule out.
-bool competes(const RunReadings& readings, std::size_t i) {
-  if (readings.readings[i]->cache != SampleCache::cold) return false;
-  if (readings.family.kernel != readings.family.descriptor) return true;
-  for (const char* splits : {"nsplit", "split_k"}) {
-    const auto found = readings.parameters[i].find(splits);
-    if (found != readings.parameters[i].end() && found->second != 0) return false;
-  }
-  return true;
+bool competes(const TimeReading& reading) {
+  return reading.cache == SampleCache::cold && follows_split_rule(reading);
 }
 
 std::vector<RunPick> picks_of(const FamilyRows& family, const RunReadings& readings,
@@ -107,7 +100,7 @@ std::vector<RunPick> picks_of(const FamilyRows& family, const RunReadings& readi
   const std::vector<double>& measured = family.measured.measured_s;
   std::vector<Shape> shapes(readings.shapes.size());
   for (std::size_t i = 0; i < points.size(); ++i) {
-    if (!competes(readings, i)) continue;
+    if (!competes(*readings.readings[i])) continue;
     Shape& s = shapes[family.measured.shape[i]];
     if (s.configs++ == 0) s.picked = s.best = i;
     if (points[i].predicted_s < points[s.picked].predicted_s) s.picked = i;

@@ -11,7 +11,8 @@
 //     loop of pipelined_cta.hpp over the steps of the longest CTA
 //
 //   memory = |DRAM bytes / kernel_dram_rate, L2 bytes / kernel_l2_rate|_4
-//     weights count as often as weight_passes.hpp says
+//     weights count as often as weight_passes.hpp says; repeated calls find in the L2 what
+//     l2_residency.hpp says
 //
 //   fixup = f (fixup_time + sums of a tile / (warps fixup_rate))
 //     where CTAs share tiles: the last one of a tile, or its cluster, adds what the others left.

@@ -10,12 +10,18 @@ namespace smtwin {
 namespace {
 
 // The CTAs of a cluster run on different SMs of one GPC, so SMs of a GPC that are left over when it
-// is cut into clusters hold none. GPCs are taken as equally large.
+// is cut into clusters hold none. GPCs are made of pairs of SMs and taken as equal as pairs allow.
 double usable_sms(const GpuSpec& gpu, int cluster_ctas) {
-  const double sms = require(gpu, gpu.sm_count, "sm_count");
+  const int sms = require(gpu, gpu.sm_count, "sm_count");
   if (cluster_ctas <= 1 || !gpu.sms_per_gpc) return sms;
-  const double gpcs = std::ceil(sms / *gpu.sms_per_gpc);
-  return std::max<double>(gpcs * std::floor(sms / gpcs / cluster_ctas), 1) * cluster_ctas;
+  const int gpcs = static_cast<int>(ceil_div(sms, *gpu.sms_per_gpc));
+  const int pairs = sms / 2;
+  int usable = 0;
+  for (int gpc = 0; gpc < gpcs; ++gpc) {
+    const int of_gpc = 2 * (pairs / gpcs + (gpc < pairs % gpcs ? 1 : 0));
+    usable += of_gpc / cluster_ctas * cluster_ctas;
+  }
+  return std::max(usable, cluster_ctas);
 }
 
 }  // namespace
