@@ -41,18 +41,16 @@ void print_run_comparison(std::ostream& out, const RunAnswer& a) {
     if (pair.from->reading->kernel != kernel) {
       kernel = pair.from->reading->kernel;
       tables.emplace_back(kernel, TextTable({{"shape", Align::left},
-                                             {"from", Align::left},
-                                             {"to", Align::left},
+                                             {"config", Align::left},
                                              {"measured"},
-                                             {""},
+                                             {"changed"},
                                              {"ratio"},
                                              {"predicted"},
                                              {"sign", Align::left}}));
       table = &tables.back().second;
     }
     telling += pair.telling();
-    table->add_row({pair.shape, pair.from->config, pair.to->config,
-                    format_time(pair.from->reading->seconds),
+    table->add_row({pair.shape, pair.from->config, format_time(pair.from->reading->seconds),
                     format_time(pair.to->reading->seconds), format_number(pair.measured_ratio()),
                     format_number(pair.predicted_ratio()), sign_text(pair)});
   }

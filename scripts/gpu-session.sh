@@ -6,7 +6,8 @@
 # compute-sanitizer over a small run where it is installed, probes and times everything, times a
 # Triton peer where its kernels are given, fits constants and scores them on shapes held out.
 # Everything lands in FOLDER (default gpu-session): run files, reports, logs; the last lines are the
-# tables worth reading. Steps that fail are counted and do not stop the ones after them.
+# tables worth reading (SMTWIN_SESSION_LINES of them, 120). Steps that fail are counted and do not
+# stop the ones after them.
 set -uo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 

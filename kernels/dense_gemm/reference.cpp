@@ -3,35 +3,23 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <random>
 #include <thread>
 
+#include "kernels/number_formats.hpp"
+
 namespace smtwin {
-
-double decode_bf16(std::uint16_t bits) {
-  return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16));
-}
-
-double decode_e4m3(std::uint8_t bits) {
-  constexpr int kBias = 7, kMantissaBits = 3;
-  const int exponent = bits >> kMantissaBits & 0xF, mantissa = bits & 0x7;
-  if (exponent == 0xF && mantissa == 0x7) return std::numeric_limits<double>::quiet_NaN();
-  const int significand = exponent == 0 ? mantissa : mantissa + (1 << kMantissaBits);
-  const double value = std::ldexp(significand, std::max(exponent, 1) - kBias - kMantissaBits);
-  return (bits & 0x80) != 0 ? -value : value;
-}
 
 std::vector<double> decode(const std::vector<std::uint8_t>& bytes, DenseGemmDtype dtype) {
   const auto width = static_cast<std::size_t>(element_bytes(dtype));
   std::vector<double> values(bytes.size() / width);
   for (std::size_t i = 0; i < values.size(); ++i) {
     values[i] = dtype == DenseGemmDtype::fp8
-                    ? decode_e4m3(bytes[i])
-                    : decode_bf16(static_cast<std::uint16_t>(bytes[2 * i] | bytes[2 * i + 1] << 8));
+                    ? e4m3_value(bytes[i])
+                    : bf16_value(static_cast<std::uint16_t>(bytes[2 * i] | bytes[2 * i + 1] << 8));
   }
   return values;
 }

@@ -10,9 +10,6 @@
 
 namespace smtwin {
 
-double decode_bf16(std::uint16_t bits);
-double decode_e4m3(std::uint8_t bits);  // S1 E4 M3, bias 7, no infinity, 0x7F and 0xFF are NaN
-
 // Elements of `bytes`, as values.
 std::vector<double> decode(const std::vector<std::uint8_t>& bytes, DenseGemmDtype dtype);
 

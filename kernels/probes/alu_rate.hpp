@@ -9,8 +9,8 @@
 //
 // How it misleads: nothing but the one instruction is issued, so a kernel whose loop also adds
 // addresses or moves bytes gets less; cvt shares its half-rate pipe with most integer and logic
-// instructions. Values settle to a fixed
-// point (those of cvt to zero), which draws less power than changing ones.
+// instructions. Values settle to a fixed point (those of cvt to zero), which draws less power than
+// changing ones.
 #pragma once
 
 #include <vector>

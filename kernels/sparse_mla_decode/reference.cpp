@@ -2,29 +2,12 @@
 #include "kernels/sparse_mla_decode/reference.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 
 #include "kernels/sparse_mla_decode/config.hpp"
 
 namespace smtwin {
-
-double bf16_value(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
-
-double e4m3_value(std::uint8_t bits) {
-  const int exponent = bits >> 3 & 15;
-  const int mantissa = bits & 7;
-  if (exponent == 15 && mantissa == 7) return std::numeric_limits<double>::quiet_NaN();
-  const double magnitude =
-      exponent == 0 ? std::ldexp(mantissa, -9) : std::ldexp(8 + mantissa, exponent - 10);
-  return bits & 0x80 ? -magnitude : magnitude;
-}
-
-double ue8m0_value(std::uint8_t bits) {
-  if (bits == 0xff) return std::numeric_limits<double>::quiet_NaN();
-  return std::ldexp(1.0, int{bits} - 127);
-}
 
 MlaTokenOffsets mla_token_offsets(std::int64_t slot, std::int64_t page_size) {
   const std::int64_t page = slot / page_size * mla_page_bytes(page_size);

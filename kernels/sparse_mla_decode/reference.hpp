@@ -8,11 +8,9 @@
 #include <span>
 #include <vector>
 
-namespace smtwin {
+#include "kernels/number_formats.hpp"
 
-double bf16_value(std::uint16_t bits);
-double e4m3_value(std::uint8_t bits);
-double ue8m0_value(std::uint8_t bits);
+namespace smtwin {
 
 // Where the parts of a cached token lie, in bytes from the start of the cache.
 struct MlaTokenOffsets {

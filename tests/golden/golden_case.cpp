@@ -59,9 +59,10 @@ std::vector<std::string> split_command(const std::string& line) {
 }
 
 GoldenCase load_case(const fs::path& folder) {
-  GoldenCase c{.folder = folder, .command = {}, .arguments = {}};
+  GoldenCase c{.folder = folder, .command = {}, .arguments = {}, .exit_code = 0};
   std::istringstream lines(read_text(folder / "args"));
   for (std::string line; std::getline(lines, line);) {
+    if (line == "# exit 1") c.exit_code = 1;
     if (!line.empty() && line.front() != '#') c.command += (c.command.empty() ? "" : " ") + line;
   }
   c.arguments = split_command(c.command);

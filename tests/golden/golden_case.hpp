@@ -14,6 +14,7 @@ struct GoldenCase {
   std::filesystem::path folder;
   std::string command;                 // the args line as written
   std::vector<std::string> arguments;  // split as a shell would
+  int exit_code = 0;                   // what a line "# exit 1" of args says
 };
 
 std::filesystem::path golden_folder();

@@ -62,7 +62,7 @@ std::size_t columns(const std::string& line) {
 void check_text(const GoldenCase& c) {
   const auto got = smtwin::test::run_smtwin(c.arguments);
   INFO(got.err);
-  REQUIRE(got.exit_code == 0);
+  REQUIRE(got.exit_code == c.exit_code);
   const auto file = c.folder / "expected.txt";
   if (smtwin::test::updating_goldens()) smtwin::test::write_text(file, got.out);
   CHECK(got.out == smtwin::test::read_text(file));
@@ -78,7 +78,7 @@ void check_json(const GoldenCase& c) {
   arguments.insert(arguments.end(), {"--format", "json"});
   const auto got = smtwin::test::run_smtwin(arguments);
   INFO(got.err);
-  REQUIRE(got.exit_code == 0);
+  REQUIRE(got.exit_code == c.exit_code);
   const Json report = without_version(got.out);
   const auto file = c.folder / "expected.json";
   if (smtwin::test::updating_goldens()) smtwin::test::write_text(file, report.dump(1) + '\n');

@@ -7,6 +7,7 @@
 #include "kernels/dense_gemm/config.hpp"
 #include "kernels/dense_gemm/cublas_api.hpp"
 #include "kernels/dense_gemm/reference.hpp"
+#include "model/residency.hpp"
 #include "tests/catch.hpp"
 #include "tests/kernels/instance_of.hpp"
 
@@ -49,6 +50,28 @@ TEST_CASE("bytes, steps and flops of an average CTA", "[unit]") {
   CHECK(fact(on_h200(kTile + "split_k=4"), "exchanged_bytes") == 4 * 10 * 4096);
 }
 
+TEST_CASE("what runs by default can run, on both architectures that are compiled", "[property]") {
+  const KernelDescriptor& kernel = find_kernel("dense_gemm");
+  for (const char* name : {"h200-sxm", "rtx-pro-6000-server"}) {
+    const GpuSpec gpu = find_gpu(name);
+    for (const std::int64_t m : {1, 16, 17, 33, 64, 300}) {
+      for (const std::int64_t n : {8, 2112, 8192, 28672}) {
+        for (const std::int64_t dtype : {0, 1}) {
+          Parameters given = {{"m", m}, {"n", n}, {"k", 4096}, {"dtype", dtype}};
+          given.merge(kernel.default_config(given, gpu));
+          const auto instance = kernel.instantiate(complete_parameters(kernel, given), gpu);
+          INFO(instance.config << " on " << name << " for m " << m << " n " << n);
+          CHECK(instance.impossible.empty());
+          CHECK(instance.grid.ctas() > 0);
+          CHECK(resident_ctas(gpu.sm, instance.resources).ctas_per_sm > 0);
+        }
+      }
+    }
+  }
+  // Where the parameters' own defaults say it all there is no rule.
+  CHECK(find_kernel("triton_gemm").default_config({}, find_gpu("h200-sxm")).empty());
+}
+
 TEST_CASE("with wgmma the CTAs of a tile are a cluster and exchange in shared memory", "[unit]") {
   const auto split = on_h200(kTile + "wgmma=1 split_k=2");
   CHECK(split.resources.cluster_ctas == 2);
@@ -77,18 +100,6 @@ TEST_CASE("FP8 by mma.sync is FP16 work on sm_90 and FP8 work on sm_120", "[unit
   CHECK(on_h200(settings + "1").pipe == MathPipe::fp8);
   CHECK(instance_of("dense_gemm", find_gpu("rtx-pro-6000-server"), settings + "0").pipe ==
         MathPipe::fp8);
-}
-
-TEST_CASE("E4M3 and BF16 as values", "[unit]") {
-  CHECK(decode_e4m3(0x00) == 0);
-  CHECK(decode_e4m3(0x01) == std::ldexp(1.0, -9));  // least subnormal: 1/8 x 2^-6
-  CHECK(decode_e4m3(0x08) == std::ldexp(1.0, -6));  // least normal
-  CHECK(decode_e4m3(0x38) == 1);                    // exponent 7 is the bias
-  CHECK(decode_e4m3(0xBC) == -1.5);                 // 1 100: 1 + 4/8
-  CHECK(decode_e4m3(0x7E) == 448);                  // largest: 1.75 x 2^8
-  CHECK(std::isnan(decode_e4m3(0x7F)));
-  CHECK(decode_bf16(0x3FC0) == 1.5);
-  CHECK(std::isnan(decode_bf16(0xFFFF)));  // what poisoning leaves
 }
 
 TEST_CASE("the reference of a product small enough for paper", "[unit]") {

@@ -28,17 +28,6 @@ Parameters shape(std::int64_t heads, std::int64_t topk, std::int64_t batch) {
 
 }  // namespace
 
-TEST_CASE("formats of the cache", "[unit]") {
-  CHECK(e4m3_value(0x38) == 1.0);                  // exponent 7 = the bias, mantissa 0
-  CHECK(e4m3_value(0x7e) == 448.0);                // the largest: 1.75 x 2^8
-  CHECK(e4m3_value(0x01) == std::ldexp(1.0, -9));  // the smallest subnormal
-  CHECK(e4m3_value(0xb8) == -1.0);
-  CHECK(std::isnan(e4m3_value(0x7f)));
-  CHECK(ue8m0_value(127) == 1.0);
-  CHECK(ue8m0_value(120) == std::ldexp(1.0, -7));
-  CHECK(bf16_value(0x3fc0) == 1.5);
-}
-
 TEST_CASE("rows and scales of a page lie apart", "[unit]") {
   // Pages of 4 tokens: 4 x 584 = 2336 bytes, the scales after 4 x 576 = 2304. Slot 6 is the third
   // token of page 1: row 2336 + 2 x 576 = 3488, scales 2336 + 2304 + 2 x 8 = 4656.

@@ -51,7 +51,7 @@ class Session {
     for (const MeasurableKernel& kernel : kernels_) {
       if (!kernel.peer && planned(plan, kernel.name)) read_functions(kernel);
     }
-    if (options_.probes && !checks_only()) read_probes();
+    if (!checks_only()) read_probes();
     std::size_t shapes_left = plan.size();
     for (const PlannedShape& shape : plan) {
       if (!go_on()) break;

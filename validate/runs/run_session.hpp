@@ -22,7 +22,6 @@ struct SessionOptions {
   Effort effort = Effort::full;
   std::string only_kernel;  // empty: all
   std::uint64_t seed = 1;
-  bool probes = true;
   // Not journalled readings start before `deadline_s` of `clock`; 0 = the effort's time box.
   double deadline_s = 0;
   std::function<double()> clock;                          // seconds since the run started
