@@ -36,7 +36,8 @@ struct RunAnswer {
 
   // Each a sentence; empty = everything agrees.
   std::vector<std::string> outside() const;
-  std::size_t wrong_signs() const;  // pairs whose telling change was predicted the other way
+  // Pairs of unseen shapes whose telling change was predicted the other way.
+  std::size_t wrong_signs() const;
 };
 
 void print_run(std::ostream& out, const RunAnswer& answer);

@@ -25,7 +25,7 @@ std::string sign_text(const ReadingPair& pair) {
 
 std::size_t RunAnswer::wrong_signs() const {
   std::size_t wrong = 0;
-  for (const ReadingPair& pair : pairs) wrong += pair.telling() && !pair.right();
+  for (const ReadingPair& pair : pairs) wrong += !pair.fitted && pair.telling() && !pair.right();
   return wrong;
 }
 
@@ -34,7 +34,7 @@ void print_run_comparison(std::ostream& out, const RunAnswer& a) {
   print_wrapped(out, "profile", a.profile);
   print_wrapped(out, "change", change_text(*a.compare) + ", times with the second over the first");
   std::string kernel;
-  std::size_t telling = 0;
+  std::size_t telling = 0, judged = 0;
   TextTable* table = nullptr;
   std::vector<std::pair<std::string, TextTable>> tables;
   for (const ReadingPair& pair : a.pairs) {
@@ -49,7 +49,8 @@ void print_run_comparison(std::ostream& out, const RunAnswer& a) {
                                              {"sign", Align::left}}));
       table = &tables.back().second;
     }
-    telling += pair.telling();
+    telling += !pair.fitted && pair.telling();
+    judged += !pair.fitted;
     table->add_row({pair.shape, pair.from->config, format_time(pair.from->reading->seconds),
                     format_time(pair.to->reading->seconds), format_number(pair.measured_ratio()),
                     format_number(pair.predicted_ratio()), sign_text(pair)});
@@ -60,13 +61,14 @@ void print_run_comparison(std::ostream& out, const RunAnswer& a) {
   }
   out << '\n';
   const std::size_t wrong = a.wrong_signs();
-  print_wrapped(out, "signs",
-                format_count(static_cast<std::int64_t>(telling - wrong)) + " of " +
-                    format_count(static_cast<std::int64_t>(telling)) +
-                    " right where the measured times differ by more than " +
-                    format_percent(kTellingChange) + "; " +
-                    format_count(static_cast<std::int64_t>(a.pairs.size())) + " pairs" +
-                    (a.calibrate_share > 0 ? "; * the constants were fitted on this shape" : ""));
+  print_wrapped(
+      out, "signs",
+      format_count(static_cast<std::int64_t>(telling - wrong)) + " of " +
+          format_count(static_cast<std::int64_t>(telling)) +
+          " right where the measured times differ by more than " + format_percent(kTellingChange) +
+          "; " + format_count(static_cast<std::int64_t>(judged)) + " pairs" +
+          (a.calibrate_share > 0 ? "; not counted: *, the constants were fitted on this shape"
+                                 : ""));
 }
 
 std::string run_comparison_json(const RunAnswer& a) {

@@ -56,8 +56,8 @@ struct PeerTime {
 // All cold readings of one shape of one kernel whose results are not wrong.
 struct ShapeReport {
   std::string kernel;
-  std::string shape;                    // what varies in the run: "heads=16 topk=2048 batch=64"
-  const PointReport* best = nullptr;    // fastest measured
+  std::string shape;                  // what varies in the run: "heads=16 topk=2048 batch=64"
+  const PointReport* best = nullptr;  // fastest measured
   // Picks choose among configurations whose splits follow the kernel's rule. Null: there are none,
   // or none has a prediction.
   const PointReport* best_by_rule = nullptr;  // fastest measured of those
@@ -92,8 +92,8 @@ struct RunReport {
 std::unique_ptr<RunReport> report_run(const RunFile& run,
                                       const std::function<RunScore(const RunRows&)>& score);
 
-// Readings of the same GPU and driver in one run, with the head of the first that this program took.
-// `runs` is not empty; DataError names the file that differs.
+// Readings of the same GPU and driver in one run, with the head of the first that this program
+// took. `runs` is not empty; DataError names the file that differs.
 RunFile join_runs(const std::vector<RunFile>& runs, const std::vector<std::string>& names);
 
 }  // namespace smtwin
