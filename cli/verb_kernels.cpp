@@ -8,11 +8,15 @@
 #include <ostream>
 
 #include "arch/error.hpp"
+#include "arch/gpu_catalog.hpp"
 #include "cli/kernel_choice.hpp"
 #include "cli/verb.hpp"
 
 namespace smtwin {
 namespace {
+
+// Any chip does to show the formulas; --gpu says which.
+constexpr const char* kShownOn = "rtx-pro-6000-server";
 
 using Json = nlohmann::ordered_json;
 
@@ -121,8 +125,6 @@ CsvTable one_csv(const KernelDescriptor& kernel) {
 Answer answer_one(const std::string& name, const VerbInput& input) {
   const auto answer = std::make_shared<KernelAnswer>();
   answer->kernel = &find_kernel(name);
-  // Any chip does to show the formulas; --gpu says which.
-  constexpr const char* kShownOn = "rtx-pro-6000-server";
   const RoutedSettings settings = route_settings(input.settings, answer->kernel);
   const std::string gpu = input.gpu.empty() ? kShownOn : input.gpu;
   answer->gpu = choose_gpu(gpu, single_values(settings.gpu));
@@ -138,12 +140,14 @@ Answer answer_one(const std::string& name, const VerbInput& input) {
 
 void print_list(std::ostream& out) {
   TextTable table({{"kernel", Align::left}, {"config", Align::left}, {"what it is", Align::left}});
+  const GpuSpec gpu = find_gpu(kShownOn);
   for (const auto& kernel : kernel_registry()) {
     std::vector<std::string> tuned;
     for (const ParameterSpec& p : kernel->parameters()) {
       if (p.role == ParameterRole::config) tuned.push_back(p.name);
     }
-    table.add_row({kernel->name(), kernel->compact_config(complete_parameters(*kernel, {})),
+    table.add_row({kernel->name(),
+                   kernel->instantiate(launch_parameters(*kernel, {}, gpu), gpu).config,
                    kernel->summary() + " (tuned: " + join(tuned, ", ") + ")"});
   }
   table.print(out);
