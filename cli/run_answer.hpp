@@ -26,9 +26,10 @@ struct RunAnswer {
   std::vector<std::string> files;
   std::string profile;  // in words
   RunTolerance tolerance;
-  double calibrate_share = 0;     // 0 = a profile's constants, every reading scored
-  std::string stopped;            // why the GPU was given up
-  std::size_t wrong_results = 0;  // variants that were not timed because their result was wrong
+  double calibrate_share = 0;       // 0 = a profile's constants, every reading scored
+  std::string stopped;              // why the GPU was given up
+  std::size_t checked_results = 0;  // comparisons with float64 just made; 0 = a stored run
+  std::size_t wrong_results = 0;    // variants that were not timed because their result was wrong
   std::size_t worst = 0;
   std::unique_ptr<RunReport> report;  // null: the catalog does not know the GPU
   std::optional<ParameterChange> compare = {};

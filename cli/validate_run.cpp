@@ -111,6 +111,7 @@ Answer answer_runs(const RunFlags& flags, const MeasurementFlags& shared, const 
     DeviceRun run = run_on_device(flags.device, input);
     device_exit = exit_code_of(run);
     answer->stopped = run.result.stopped;
+    answer->checked_results = static_cast<std::size_t>(run.result.checked_results);
     answer->wrong_results = static_cast<std::size_t>(run.result.wrong_results);
     answer->run = std::move(run.result.run);
     file = [answer] { return write_run(answer->run); };

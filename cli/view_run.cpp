@@ -206,9 +206,12 @@ void print_run(std::ostream& out, const RunAnswer& a) {
     print_worst(out, a);
     out << '\n';
     const RunReport& r = *a.report;
+    const std::string checked =
+        a.checked_results > 0
+            ? count_text(a.checked_results) + " results compared with float64: "
+            : count_text(r.checked) + " of them compared with float64 on their own shape: ";
     print_wrapped(out, "results",
-                  count_text(r.points.size()) + " readings, " + count_text(r.checked) +
-                      " of them compared with float64 on their own shape: " +
+                  count_text(r.points.size()) + " readings, " + checked +
                       count_text(r.wrong_results + a.wrong_results) + " wrong");
     for (const std::string& line : a.report->times.left_out) {
       print_wrapped(out, "not predicted", line);

@@ -106,6 +106,7 @@ std::string run_json(const RunAnswer& a) {
                  {"outside", a.outside()}};
   if (a.report == nullptr) return result.dump();
   const RunReport& report = *a.report;
+  if (a.checked_results > 0) result["checked_results"] = a.checked_results;
   result["wrong_results"] = report.wrong_results + a.wrong_results;
   result["checked"] = report.checked;
   result["floor"] = {{"dram_bytes_per_s", known(report.dram_bytes_per_s)},

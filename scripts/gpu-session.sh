@@ -64,7 +64,7 @@ if [ $sanitize = 1 ] && [ -n "$sanitizer" ]; then
   for tool in memcheck racecheck; do
     # 1: the step above has said what differs; 9 is the sanitizer's.
     step "$tool" 240 "0 1" "$sanitizer" --tool "$tool" --error-exitcode 9 \
-      "$smtwin" validate --device 0 --effort check
+      "$smtwin" validate --device 0 --effort check --max-seconds 60
     grep 'ERROR SUMMARY\|RACECHECK SUMMARY' "$out/$tool.txt" "$out/$tool.log" -h
   done
 fi

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sweep covers what it must, and a run cut short covers every kernel.
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -77,7 +78,26 @@ TEST_CASE("a check leaves peers out", "[unit]") {
   const std::vector<PlannedShape> plan = plan_run(both_kernels(), Effort::check);
   std::map<std::string, std::size_t> shapes;
   for (const PlannedShape& shape : plan) ++shapes[shape.kernel];
-  CHECK(shapes == std::map<std::string, std::size_t>{{"dense_gemm", 4}, {"sparse_mla_decode", 2}});
+  CHECK(shapes == std::map<std::string, std::size_t>{{"dense_gemm", 8}, {"sparse_mla_decode", 8}});
+}
+
+TEST_CASE("a check covers what the kernels must survive", "[unit]") {
+  std::map<std::string, std::set<std::int64_t>> seen;
+  for (const char* kernel : {"sparse_mla_decode", "dense_gemm"}) {
+    for (const Parameters& shape : sweep_of(kernel, Effort::check)) {
+      for (const auto& [name, value] : shape) seen[name].insert(value);
+    }
+  }
+  for (const std::int64_t batch : {1, 256}) CHECK(seen["batch"].contains(batch));
+  for (const std::int64_t rows : {1, 256}) CHECK(seen["m"].contains(rows));
+  CHECK(seen["ragged"].contains(1));
+  CHECK(seen["wide_scales"].contains(1));
+  CHECK(*seen["holes"].rbegin() > 0);
+  // Heads and tokens that are no multiple of any tile.
+  const auto odd = [](std::int64_t value) { return value % 16 != 0; };
+  for (const char* name : {"heads", "topk"}) {
+    CHECK(std::any_of(seen[name].begin(), seen[name].end(), odd));
+  }
 }
 
 TEST_CASE("one kernel brings its peers, an unknown one is refused by name", "[unit]") {

@@ -27,6 +27,30 @@ void add_sparse(std::vector<Parameters>& shapes, const KernelDescriptor& kernel,
   for (Parameters& shape : shapes) shape = complete_parameters(kernel, shape);
 }
 
+// What a result must survive: heads and tokens that fill no tile, pages of two, -1 among the
+// selected, requests of any length or none, scales thousands of times apart, one request and many.
+// The small ones first: a sanitizer that is slow sees as many as its time box lets it.
+void add_odd_sparse(std::vector<Parameters>& shapes, const KernelDescriptor& kernel) {
+  struct Odd {
+    std::int64_t heads, topk, batch, page_size, context, holes, ragged, wide_scales;
+  };
+  constexpr Odd kOdd[] = {
+      {1, 1, 1, 64, 64, 0, 0, 0},       {7, 77, 5, 2, 100, 10, 1, 0},
+      {40, 300, 4, 64, 512, 20, 1, 0},  {128, 257, 2, 64, 512, 2, 0, 1},
+      {64, 1000, 2, 16, 2000, 3, 1, 1}, {16, 512, 256, 64, 512, 10, 1, 0},
+  };
+  for (const Odd& odd : kOdd) {
+    shapes.push_back(complete_parameters(kernel, {{"heads", odd.heads},
+                                                  {"topk", odd.topk},
+                                                  {"batch", odd.batch},
+                                                  {"page_size", odd.page_size},
+                                                  {"context", odd.context},
+                                                  {"holes", odd.holes},
+                                                  {"ragged", odd.ragged},
+                                                  {"wide_scales", odd.wide_scales}}));
+  }
+}
+
 // Batch by batch from the sizes whose bars are judged, then the rest of the sweep, then heads and
 // lengths in between.
 std::vector<Parameters> sparse_mla_decode_sweep(const KernelDescriptor& kernel, Effort effort) {
@@ -34,6 +58,7 @@ std::vector<Parameters> sparse_mla_decode_sweep(const KernelDescriptor& kernel, 
   if (effort == Effort::check) {
     add_sparse(shapes, kernel, {{16}, {128}, {2}});
     add_sparse(shapes, kernel, {{64}, {200}, {3}});
+    add_odd_sparse(shapes, kernel);
     return shapes;
   }
   if (effort == Effort::quick) {
@@ -69,7 +94,7 @@ std::vector<Parameters> dense_gemm_sweep(const KernelDescriptor& kernel, Effort 
   if (effort == Effort::quick) matrices.resize(kQuickMatrices);
   if (effort == Effort::full) rows.insert(rows.end(), {8, 32, 4, 2});
   if (effort == Effort::check) {
-    rows = {3, 33};
+    rows = {3, 33, 1, 256};
     matrices = {{656, 1168}};  // no multiple of a tile
   }
   std::vector<Parameters> shapes;

@@ -221,6 +221,7 @@ class Session {
   // Float64 references take the host longer than the GPU takes for the sweep. Every variant is
   // checked on its first shapes and where it is among the fastest, elsewhere while there is time.
   bool worth_checking(const PlannedShape& shape, const Parameters& config) const {
+    if (checks_only()) return true;
     const auto done = checks_.find({shape.kernel, config});
     if (done == checks_.end() || done->second < kShapesAlwaysChecked) return true;
     return !options_.clock || check_seconds_ <= kCheckShare * options_.clock();
@@ -231,6 +232,7 @@ class Session {
     const double error = problem.relative_error(config);
     if (options_.clock) check_seconds_ += options_.clock() - start;
     ++checks_[{shape.kernel, config}];
+    ++result_.checked_results;
     return error < kUnmeasurableError ? error : kUnmeasurableError;  // NaN too
   }
 

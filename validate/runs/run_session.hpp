@@ -40,7 +40,8 @@ struct SessionResult {
   std::vector<Skipped> skipped;  // what was not measured
   std::string stopped;           // why the GPU was given up; empty = it was not
   bool out_of_time = false;
-  int wrong_results = 0;  // variants beyond kLargestRelativeError of run_progress.hpp
+  int checked_results = 0;  // comparisons with float64
+  int wrong_results = 0;    // variants beyond kLargestRelativeError of run_progress.hpp
   bool complete() const { return stopped.empty() && !out_of_time; }
 };
 
