@@ -82,7 +82,8 @@ class SparseMlaDecode final : public KernelDescriptor {
     const auto heads = parameters.at("heads");
     const auto topk = parameters.at("topk");
     const auto batch = parameters.at("batch");
-    const SparseMlaTile tile = sparse_mla_tile(parameters, gpu.sm.shared_bytes_per_cta_optin);
+    const SparseMlaTile tile = sparse_mla_tile(parameters, gpu.sm.shared_bytes_per_cta_optin,
+                                               require(gpu, gpu.sm_count, "sm_count"));
     Parameters used = parameters;
     used["block_h"] = tile.block_h;
     used["block_t"] = tile.block_t;

@@ -4,7 +4,7 @@
 //
 //   grid    batch x ceil(heads / BLOCK_H) x nsplit
 //   splits  two join in a cluster where they can; more go through the combine kernel
-//   block_h 0 in a config stands for the default configuration of that many heads on that GPU
+//   block_h 0 in a config stands for the default configuration of that shape on that GPU
 #pragma once
 
 #include <memory>

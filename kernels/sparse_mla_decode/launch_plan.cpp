@@ -94,27 +94,37 @@ bool sparse_mla_joins(const SparseMlaTile& tile, std::int64_t splits) {
          sparse_mla_pass_heads(tile) * kOutputStride <= buffers_of(tile).bytes();
 }
 
-SparseMlaTile sparse_mla_default_tile(std::int64_t heads, std::int64_t shared_bytes_per_cta) {
-  // From the fastest on; a head group should not be mostly empty.
-  constexpr SparseMlaTile kFew[] = {{16, 64, 8, 2}, {16, 32, 8, 2}, {16, 16, 8, 2}};
-  constexpr SparseMlaTile kSome[] = {
-      {32, 64, 8, 2}, {32, 32, 8, 3}, {32, 32, 8, 2}, {16, 16, 8, 2}};
-  constexpr SparseMlaTile kMany[] = {
+SparseMlaTile sparse_mla_default_tile(const SparseMlaDefaultInput& input) {
+  // From the fastest on, both lists.
+  constexpr SparseMlaTile kFewHeads[] = {{16, 64, 8, 2}, {16, 32, 8, 2}, {16, 16, 8, 2}};
+  constexpr SparseMlaTile kManyHeads[] = {
       {64, 64, 8, 2}, {64, 32, 8, 3}, {64, 32, 8, 2}, {16, 16, 8, 2}};
-  const auto first_that_fits = [&](const SparseMlaTile* begin, const SparseMlaTile* end) {
-    const auto* found = std::find_if(begin, end, [&](const SparseMlaTile& tile) {
-      return sparse_mla_shared_bytes(tile).bytes <= shared_bytes_per_cta;
-    });
-    return found == end ? *begin : *found;
+  const auto first_that_fits = [&](const auto& tiles) {
+    const auto* found =
+        std::find_if(std::begin(tiles), std::end(tiles), [&](const SparseMlaTile& tile) {
+          return sparse_mla_shared_bytes(tile).bytes <= input.shared_bytes_per_cta;
+        });
+    return found == std::end(tiles) ? *std::begin(tiles) : *found;
   };
-  if (heads <= 16) return first_that_fits(std::begin(kFew), std::end(kFew));
-  if (heads <= 32) return first_that_fits(std::begin(kSome), std::end(kSome));
-  return first_that_fits(std::begin(kMany), std::end(kMany));
+  // 64 heads a CTA gather each token once; 16 make four times as many CTAs, whose repeated gathers
+  // the L2 serves. Which is faster turns where an SM has this many tokens x heads to score
+  // (an H200: 24,000 to 32,000 with 64 and with 128 heads). With 32 heads it never does.
+  constexpr std::int64_t kFewScoresPerSm = 28'000;
+  const double scores = static_cast<double>(input.heads) * static_cast<double>(input.batch) *
+                        static_cast<double>(input.topk);
+  const bool few = input.heads <= 32 || scores < static_cast<double>(kFewScoresPerSm) *
+                                                     static_cast<double>(input.sm_count);
+  return few ? first_that_fits(kFewHeads) : first_that_fits(kManyHeads);
 }
 
-SparseMlaTile sparse_mla_tile(const Parameters& parameters, std::int64_t shared_bytes_per_cta) {
+SparseMlaTile sparse_mla_tile(const Parameters& parameters, std::int64_t shared_bytes_per_cta,
+                              std::int64_t sm_count) {
   if (parameters.at("block_h") == 0) {
-    return sparse_mla_default_tile(parameters.at("heads"), shared_bytes_per_cta);
+    return sparse_mla_default_tile({.heads = parameters.at("heads"),
+                                    .batch = parameters.at("batch"),
+                                    .topk = parameters.at("topk"),
+                                    .sm_count = sm_count,
+                                    .shared_bytes_per_cta = shared_bytes_per_cta});
   }
   return {static_cast<int>(parameters.at("block_h")), static_cast<int>(parameters.at("block_t")),
           static_cast<int>(parameters.at("num_warps")),

@@ -20,12 +20,22 @@ struct SparseMlaSharedBytes {
 };
 SparseMlaSharedBytes sparse_mla_shared_bytes(const SparseMlaTile& tile);
 
+// What a default configuration is chosen for.
+struct SparseMlaDefaultInput {
+  std::int64_t heads = 16;
+  std::int64_t batch = 1;
+  std::int64_t topk = 2048;
+  std::int64_t sm_count = 1;
+  std::int64_t shared_bytes_per_cta = 0;
+};
 // What runs when nobody names a configuration: the fastest of the variants on an H200, or the
-// nearest to it that fits `shared_bytes_per_cta`.
-SparseMlaTile sparse_mla_default_tile(std::int64_t heads, std::int64_t shared_bytes_per_cta);
+// nearest to it that fits the shared memory.
+SparseMlaTile sparse_mla_default_tile(const SparseMlaDefaultInput& input);
 
-// The tile a config names: block_h 0 = the default one.
-SparseMlaTile sparse_mla_tile(const Parameters& parameters, std::int64_t shared_bytes_per_cta);
+// The tile a config names: block_h 0 = the default one, for which `parameters` must hold heads,
+// batch and topk.
+SparseMlaTile sparse_mla_tile(const Parameters& parameters, std::int64_t shared_bytes_per_cta,
+                              std::int64_t sm_count);
 
 struct SparseMlaSplitInput {
   SparseMlaTile tile;

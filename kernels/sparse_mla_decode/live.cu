@@ -212,9 +212,11 @@ class SparseMlaProblem final : public LiveProblem {
   }
 
   SparseMlaTile tile_of(const Parameters& config) const {
-    Parameters with_heads = config;
-    with_heads["heads"] = shape_.heads;
-    return sparse_mla_tile(with_heads, device_.shared_bytes_per_cta);
+    Parameters with_shape = config;
+    with_shape["heads"] = shape_.heads;
+    with_shape["batch"] = shape_.batch;
+    with_shape["topk"] = shape_.topk;
+    return sparse_mla_tile(with_shape, device_.shared_bytes_per_cta, device_.sm_count);
   }
 
   const ReadyVariant& variant_of(const Parameters& config) const {
@@ -303,11 +305,12 @@ class LiveSparseMla final : public LiveKernel {
   }
 
   std::vector<CompiledFunction> functions(const Parameters& config) const override {
-    // A default configuration (block_h 0) needs the heads and the device; others ignore both.
-    Parameters with_heads = config;
-    with_heads.try_emplace("heads", 1);
-    const SparseMlaTile tile = sparse_mla_tile(
-        with_heads, config.at("block_h") == 0 ? Device::current().shared_bytes_per_cta : 0);
+    // A default configuration (block_h 0) needs the shape and the device; others ignore both.
+    Parameters with_shape = config;
+    for (const char* name : {"heads", "batch", "topk"}) with_shape.try_emplace(name, 1);
+    const Device device = config.at("block_h") == 0 ? Device::current() : Device{};
+    const SparseMlaTile tile =
+        sparse_mla_tile(with_shape, device.shared_bytes_per_cta, device.sm_count);
     const SparseMlaCompiled* compiled = find_sparse_mla_variant(tile);
     if (compiled == nullptr) throw DeviceError(sparse_mla_symbol(tile) + " was not compiled");
     return {

@@ -112,18 +112,32 @@ TEST_CASE("the split rule", "[unit]") {
   }
 }
 
-TEST_CASE("the default configuration fits, and serves the heads in one group", "[property]") {
+TEST_CASE("the default configuration fits and follows the work of an SM", "[property]") {
+  const auto tile_of = [](std::int64_t heads, std::int64_t batch, std::int64_t bytes) {
+    return sparse_mla_default_tile({.heads = heads,
+                                    .batch = batch,
+                                    .topk = 2048,
+                                    .sm_count = 132,
+                                    .shared_bytes_per_cta = bytes});
+  };
   for (const std::int64_t bytes : {101376, 166912, 232448}) {
     for (const std::int64_t heads : {1, 16, 17, 32, 33, 64, 128}) {
-      const auto tile = sparse_mla_default_tile(heads, bytes);
-      CHECK(sparse_mla_shared_bytes(tile).bytes <= bytes);
-      CHECK(tile.block_h >= std::min<std::int64_t>(heads, 64));
-      CHECK(sparse_mla_head_passes(tile) == 1);
+      int before = 0;
+      for (const std::int64_t batch : {1, 8, 16, 32, 128}) {
+        const auto tile = tile_of(heads, batch, bytes);
+        CHECK(sparse_mla_shared_bytes(tile).bytes <= bytes);
+        CHECK(sparse_mla_head_passes(tile) == 1);
+        CHECK(tile.block_h >= before);  // more work never asks for fewer heads a CTA
+        before = tile.block_h;
+      }
     }
   }
-  CHECK(sparse_mla_default_tile(16, 232448) == SparseMlaTile{16, 64, 8, 2});
-  CHECK(sparse_mla_default_tile(64, 232448) == SparseMlaTile{64, 64, 8, 2});
-  CHECK(sparse_mla_default_tile(64, 101376) == SparseMlaTile{64, 32, 8, 3});
+  CHECK(tile_of(16, 128, 232448) == SparseMlaTile{16, 64, 8, 2});
+  CHECK(tile_of(32, 128, 232448) == SparseMlaTile{16, 64, 8, 2});
+  // 64 heads x 2048 tokens x batch / 132 SMs: 15,888 at batch 16, 31,775 at batch 32.
+  CHECK(tile_of(64, 16, 232448) == SparseMlaTile{16, 64, 8, 2});
+  CHECK(tile_of(64, 32, 232448) == SparseMlaTile{64, 64, 8, 2});
+  CHECK(tile_of(64, 32, 101376) == SparseMlaTile{64, 32, 8, 3});
 }
 
 TEST_CASE("only two splits join, where the outputs find room", "[unit]") {

@@ -190,7 +190,8 @@ SparseMlaModel::SparseMlaModel(const GpuSpec& gpu, const ProbedGpu& probed)
 std::unique_ptr<const OwnKernelPoint> SparseMlaModel::point(const KernelInstance& kernel,
                                                             const Parameters& parameters,
                                                             L2State l2) const {
-  const SparseMlaTile tile = sparse_mla_tile(parameters, gpu_.sm.shared_bytes_per_cta_optin);
+  const SparseMlaTile tile = sparse_mla_tile(parameters, gpu_.sm.shared_bytes_per_cta_optin,
+                                             require(gpu_, gpu_.sm_count, "sm_count"));
   const CtaWork& work = kernel.work;
   const MemoryTraffic traffic = memory_traffic(gpu_, kernel, {.l2 = l2});
   const double passes = passes_that_run(tile, parameters.at("heads"));
