@@ -95,6 +95,15 @@ TEST_CASE("readings become points of their kernel's family, shape by shape", "[u
   REQUIRE(rows.left_out.size() == 1);
   CHECK(rows.left_out.front() == "1 readings of cublas_gemm: no time model covers it");
 
+  // A wrong result says nothing about this kernel's time.
+  RunFile with_wrong = run;
+  with_wrong.times[1].relative_error = 0.021;
+  with_wrong.times[2].relative_error = 0.019;
+  const RunRows without = run_rows(with_wrong, gpu_of_run(with_wrong));
+  CHECK(without.families.front().problem->size() == 119);
+  CHECK(without.left_out.back() ==
+        "1 readings of triton_sparse_mla_split BH16/BT16/w8/s2: wrong result when it was checked");
+
   run.times.front().config["colour"] = 3;
   CHECK_THROWS_WITH(
       run_rows(run, gpu_of_run(run)),

@@ -8,6 +8,7 @@
 #include "arch/error.hpp"
 #include "arch/gpu_catalog.hpp"
 #include "validate/runs/run_probes.hpp"
+#include "validate/runs/run_progress.hpp"
 
 namespace smtwin {
 namespace {
@@ -101,7 +102,7 @@ GpuSpec gpu_of_run(const RunFile& run) {
 RunRows run_rows(const RunFile& run, const GpuSpec& gpu) {
   const ProbedGpu probed = probed_gpu(run, gpu);
   std::map<std::string, Gathered> gathered;
-  std::map<std::string, std::size_t> no_model, no_fit;
+  std::map<std::string, std::size_t> no_model, no_fit, wrong;
   for (const TimeReading& reading : run.times) {
     const KernelDescriptor* kernel = descriptor_of_run_kernel(reading.kernel);
     if (kernel == nullptr) {
@@ -113,6 +114,11 @@ RunRows run_rows(const RunFile& run, const GpuSpec& gpu) {
     if (!instance.impossible.empty() ||
         resident_ctas(gpu.sm, instance.resources).ctas_per_sm <= 0) {
       ++no_fit[reading.kernel + " " + instance.config];
+      continue;
+    }
+    // The time of a wrong result is the time of another kernel.
+    if (reading.relative_error > kLargestRelativeError) {
+      ++wrong[reading.kernel + " " + instance.config];
       continue;
     }
     const OwnKernelFamily family = own_kernel_family(*kernel, parameters);
@@ -146,6 +152,10 @@ RunRows run_rows(const RunFile& run, const GpuSpec& gpu) {
   for (const auto& [config, count] : no_fit) {
     rows.left_out.push_back(std::to_string(count) + " readings of " + config +
                             ": its descriptor says that it does not fit " + gpu.name);
+  }
+  for (const auto& [config, count] : wrong) {
+    rows.left_out.push_back(std::to_string(count) + " readings of " + config +
+                            ": wrong result when it was checked");
   }
   return rows;
 }

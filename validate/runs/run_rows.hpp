@@ -3,8 +3,8 @@
 // family a kernel (and data type, where those have constants of their own), each reading a prepared
 // point of its time model. Readings of one shape belong together whatever their configuration, so
 // that whole shapes are fitted or held out.
-// Peers without a time model and readings of a configuration that does not fit the GPU (which
-// nothing could have run) are left out and named.
+// Peers without a time model, readings of a configuration that does not fit the GPU (which nothing
+// could have run) and of a wrong result are left out and named.
 #pragma once
 
 #include <string>
