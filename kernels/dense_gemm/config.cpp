@@ -4,16 +4,13 @@
 #include <algorithm>
 
 #include "arch/units.hpp"
+#include "kernels/launch_residency.hpp"
 
 namespace smtwin {
 namespace {
 
 constexpr std::int64_t kCopyBytes = 16;    // one cp.async
 constexpr std::int64_t kPartialBytes = 4;  // FP32
-
-std::int64_t how_many(std::int64_t capacity, std::int64_t taken) {
-  return taken > 0 ? capacity / taken : capacity;
-}
 
 struct Tiling {
   std::int64_t tiles = 0;
@@ -104,20 +101,11 @@ std::int64_t gemm_partial_bytes(const DenseGemmTile& tile) {
 
 std::int64_t gemm_resident_ctas(const DenseGemmTile& tile, std::int64_t registers_per_thread,
                                 const SmSpec& sm) {
-  const auto unit = std::max<std::int64_t>(sm.shared_allocation_unit_bytes, 1);
-  const auto shared = round_up(gemm_shared_bytes(tile) + sm.shared_bytes_reserved_per_cta, unit);
-  std::int64_t resident = how_many(sm.shared_bytes_per_sm, shared);
-  if (sm.max_warps_per_sm > 0) {
-    resident = std::min(resident, how_many(sm.max_warps_per_sm, gemm_warps(tile)));
-  }
-  if (sm.max_ctas_per_sm > 0) resident = std::min<std::int64_t>(resident, sm.max_ctas_per_sm);
-  if (sm.registers_per_sm > 0 && sm.partitions_per_sm > 0 && registers_per_thread > 0) {
-    const auto register_unit = std::max<std::int64_t>(sm.register_allocation_unit, 1);
-    const auto per_warp = round_up(registers_per_thread * sm.threads_per_warp, register_unit);
-    const auto warps = sm.registers_per_sm / sm.partitions_per_sm / per_warp * sm.partitions_per_sm;
-    resident = std::min(resident, warps / gemm_warps(tile));
-  }
-  return std::max<std::int64_t>(resident, 1);
+  const KernelResources resources{
+      .threads_per_cta = static_cast<std::int32_t>(gemm_warps(tile) * sm.threads_per_warp),
+      .registers_per_thread = static_cast<std::int32_t>(registers_per_thread),
+      .dynamic_shared_bytes = gemm_shared_bytes(tile)};
+  return std::max<std::int64_t>(launch_ctas_per_sm(resources, sm), 1);
 }
 
 std::string gemm_partition_problem(const DenseGemmShape& shape, const DenseGemmTile& tile,

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "arch/units.hpp"
+#include "kernels/launch_residency.hpp"
 #include "kernels/text.hpp"
 
 namespace smtwin {
@@ -163,25 +164,10 @@ std::int64_t sparse_mla_split_count(const SparseMlaSplitInput& input) {
 
 std::int64_t sparse_mla_resident_ctas(const SparseMlaTile& tile, std::int32_t registers_per_thread,
                                       const SmSpec& sm) {
-  constexpr std::int64_t kNoLimit = std::numeric_limits<std::int32_t>::max();
-  const std::int64_t warps = sparse_mla_threads(tile) / kSparseMlaLanes;
-  const auto limit = [](std::int64_t capacity, std::int64_t use) {
-    return capacity > 0 ? capacity / use : kNoLimit;
-  };
-  const std::int64_t shared =
-      round_up(sparse_mla_shared_bytes(tile).bytes + sm.shared_bytes_reserved_per_cta,
-               std::max<std::int64_t>(1, sm.shared_allocation_unit_bytes));
-  std::int64_t by_registers = kNoLimit;
-  if (sm.registers_per_sm > 0 && sm.partitions_per_sm > 0 && registers_per_thread > 0) {
-    const std::int64_t per_warp =
-        round_up<std::int64_t>(std::int64_t{registers_per_thread} * kSparseMlaLanes,
-                               std::max<std::int64_t>(1, sm.register_allocation_unit));
-    by_registers =
-        sm.registers_per_sm / sm.partitions_per_sm / per_warp * sm.partitions_per_sm / warps;
-  }
-  const auto least = std::min({limit(sm.shared_bytes_per_sm, shared), by_registers,
-                               limit(sm.max_warps_per_sm, warps), limit(sm.max_ctas_per_sm, 1)});
-  return least == kNoLimit ? 1 : least;
+  return launch_ctas_per_sm({.threads_per_cta = sparse_mla_threads(tile),
+                             .registers_per_thread = registers_per_thread,
+                             .dynamic_shared_bytes = sparse_mla_shared_bytes(tile).bytes},
+                            sm);
 }
 
 std::string sparse_mla_symbol(const SparseMlaTile& tile) {
