@@ -215,7 +215,9 @@ class Session {
   // A problem of a lost GPU cannot be freed: its destructor would wait for a kernel that never
   // ends. The process is about to end anyway.
   void leave(std::unique_ptr<MeasuredProblem> problem) {
-    if (!result_.stopped.empty()) (void)problem.release();
+    if (result_.stopped.empty()) return;
+    static auto* const given_up = new std::vector<MeasuredProblem*>;  // never destroyed either
+    given_up->push_back(problem.release());
   }
 
   // Float64 references take the host longer than the GPU takes for the sweep. Every variant is
