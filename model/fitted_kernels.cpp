@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "model/families/own_kernels/own_kernel_model.hpp"
+#include "model/regime_bound.hpp"
 #include "model/timing/timing_gpu.hpp"
 #include "model/timing/transfer.hpp"
 #include "model/timing/uncertainty.hpp"
@@ -23,23 +24,6 @@ Bound work_bound(const KernelTime& time) {
     if (std::find(std::begin(kWork), std::end(kWork), b.bound) != std::end(kWork)) return b.bound;
   }
   return Bound::issue;
-}
-
-Bound bound_of(Regime regime, Bound work) {
-  switch (regime) {
-    case Regime::launch:
-    case Regime::link:
-      return Bound::launch;
-    case Regime::latency:
-      return Bound::latency;
-    case Regime::l2:
-      return Bound::l2;
-    case Regime::dram:
-      return Bound::dram;
-    case Regime::compute:
-      return work;
-  }
-  return Bound::launch;
 }
 
 const char* equation_of(Regime regime) {

@@ -6,6 +6,7 @@
 
 #include "arch/error.hpp"
 #include "model/collectives.hpp"
+#include "model/regime_bound.hpp"
 
 namespace smtwin {
 namespace {
@@ -14,23 +15,6 @@ constexpr const char* kDenseGemm = "triton_gemm";
 constexpr const char* kGroupedGemm = "triton_moe_gemm";
 constexpr const char* kNvfp4Gemm = "cutlass_nvfp4";
 constexpr const char* kSparseDecode = "sparse_decode_fieldnotes";
-
-Bound bound_of(Regime regime) {
-  switch (regime) {
-    case Regime::launch:
-      return Bound::launch;
-    case Regime::latency:
-    case Regime::link:
-      return Bound::latency;
-    case Regime::l2:
-      return Bound::l2;
-    case Regime::dram:
-      return Bound::dram;
-    case Regime::compute:
-      return Bound::tensor;
-  }
-  return Bound::launch;
-}
 
 }  // namespace
 
@@ -135,7 +119,7 @@ OpSeconds OpTimer::timed(const StepOp& op) const {
   if (const auto known = fitted_->time(op)) {
     time.seconds = known->seconds;
     time.interval = known->interval;
-    time.binding = bound_of(known->regime());
+    time.binding = bound_of(known->regime(), Bound::tensor);
     time.dram_share = std::min(1.0, known->dram_bytes / fitted_->dram_rate() / known->seconds);
     time.kernel = known->family;
     time.family = known->family;

@@ -38,24 +38,6 @@ ChipCounts chip_counts(const GemmImplementation& g, const TimingGpu& gpu) {
   return {block ? 0.85 : 1.0, 16, 26};
 }
 
-ConstantSpec spec(std::string name, std::string unit, std::string meaning, double prior,
-                  double log_sigma, double range = 30) {
-  ConstantSpec s;
-  s.name = std::move(name);
-  s.unit = std::move(unit);
-  s.meaning = std::move(meaning);
-  s.prior = prior;
-  s.log_sigma = log_sigma;
-  s.low = prior / range;
-  s.high = prior * range;
-  return s;
-}
-
-ConstantSpec removable(ConstantSpec s, double off) {
-  s.off = off;
-  return s;
-}
-
 constexpr double kHopperStepOverlap = 0.6;  // of an L2 round trip that asynchronous MMAs leave
 
 double operation_prior_s(const GemmImplementation& g, const TimingGpu& gpu) {
@@ -115,96 +97,105 @@ GemmConstantList::GemmConstantList(const GemmImplementation& g, const TimingGpu&
 
   fit(&C::dram_bytes_per_s, dram_rate_spec(gpu));
   fit_if(visible, &C::op_s,
-         removable(spec("op_time", "s", "launch gap, prologue and drain of the operation",
-                        operation_prior_s(g, gpu), 0.4),
+         removable(constant_spec("op_time", "s", "launch gap, prologue and drain of the operation",
+                                 operation_prior_s(g, gpu), 0.4),
                    0));
   fit(&C::tensor_flops_per_s,
-      spec("tensor_rate", "flop/s", "tensor rate of the chip on padded tiles",
-           chip.tensor_share * peak_flops_per_s(g, gpu), 0.15, 2));
+      constant_spec("tensor_rate", "flop/s", "tensor rate of the chip on padded tiles",
+                    chip.tensor_share * peak_flops_per_s(g, gpu), 0.15, 2));
   if (g.step_latency) {
     // One L2 round trip a step; a bf16 step holds 64 elements.
     const double steps = g.dtype == GemmDtype::bf16 ? 2 : 1;
     const double per_128 = gpu.l2_latency_s * steps * (hopper ? kHopperStepOverlap : 1);
     fit_if(visible && !g.batched && (hopper ? true : block || vllm_fp8), &C::step_s,
-           removable(
-               spec("step_time", "s", "shortest time of 128 elements of K in a CTA", per_128, 0.7),
-               0));
+           removable(constant_spec("step_time", "s", "shortest time of 128 elements of K in a CTA",
+                                   per_128, 0.7),
+                     0));
     if (g.cold_step_latency) {
       fit(&C::cold_step_s,
-          removable(spec("cold_step_time", "s", "the same when the operands come from DRAM",
-                         1.3 * per_128, 0.7),
+          removable(constant_spec("cold_step_time", "s",
+                                  "the same when the operands come from DRAM", 1.3 * per_128, 0.7),
                     0));
     }
   }
   if (g.loaded_step_latency) {
-    fit_if(
-        visible, &C::loaded_step_s,
-        removable(spec("loaded_step_time", "s", "the same when more than a tenth of the SMs work",
-                       3 * gpu.l2_latency_s, 0.5),
-                  0));
+    fit_if(visible, &C::loaded_step_s,
+           removable(constant_spec("loaded_step_time", "s",
+                                   "the same when more than a tenth of the SMs work",
+                                   3 * gpu.l2_latency_s, 0.5),
+                     0));
   }
-  fit_if(visible && (g.batched || !cublas), &C::tile_s,
-         removable(spec("tile_time", "s", "prologue or epilogue of a tile of 128x128 outputs",
-                        (cublas && hopper ? 1.0 : 2.0) * gpu.dram_latency_s, 0.8),
-                   0));
+  fit_if(
+      visible && (g.batched || !cublas), &C::tile_s,
+      removable(constant_spec("tile_time", "s", "prologue or epilogue of a tile of 128x128 outputs",
+                              (cublas && hopper ? 1.0 : 2.0) * gpu.dram_latency_s, 0.8),
+                0));
   fit_if(visible && !(row_walk && g.batched) && (g.batched || !hopper), &C::l2_bytes_per_s,
-         removable(
-             spec("l2_rate", "B/s", "L2 to all SMs", chip.l2_bytes_per_clock * chip_clock, 0.4, 8),
-             kNoRate));
+         removable(constant_spec("l2_rate", "B/s", "L2 to all SMs",
+                                 chip.l2_bytes_per_clock * chip_clock, 0.4, 8),
+                   kNoRate));
   if (g.sm_l2_rate) {
     fit_if(!hopper && (vllm_fp8 || g.dtype == GemmDtype::bf16), &C::sm_l2_bytes_per_s,
-           removable(spec("sm_l2_rate", "B/s", "L2 to one SM",
-                          chip.sm_l2_bytes_per_clock * gpu.clock_hz, 0.4),
+           removable(constant_spec("sm_l2_rate", "B/s", "L2 to one SM",
+                                   chip.sm_l2_bytes_per_clock * gpu.clock_hz, 0.4),
                      kNoRate));
   }
   if (cublas && !g.batched) {
     fit(&C::output_bytes_per_s,
-        removable(spec("output_rate", "B/s", "exposed output writes", 20 * chip_clock, 0.8),
-                  kNoRate));
+        removable(
+            constant_spec("output_rate", "B/s", "exposed output writes", 20 * chip_clock, 0.8),
+            kNoRate));
   }
   if (g.slow_large_tiles) {
     fit(&C::large_tile_factor,
-        removable(spec("large_tile_factor", "1",
-                       "slowdown of tiles of 128x192 outputs or more outside clusters", 3, 0.3),
-                  1));
+        removable(
+            constant_spec("large_tile_factor", "1",
+                          "slowdown of tiles of 128x192 outputs or more outside clusters", 3, 0.3),
+            1));
   }
   if (g.split_k) {
-    fit(&C::split_s,
-        removable(spec("split_time", "s", "start of the reduction over K splits", 2.5e-6, 0.5), 0));
+    fit(&C::split_s, removable(constant_spec("split_time", "s",
+                                             "start of the reduction over K splits", 2.5e-6, 0.5),
+                               0));
   }
   if (g.power_limit) {
-    fit(&C::power_loss, removable(spec("power_loss", "1", "loss of clock under sustained power",
-                                       hopper ? 0.25 : 0.06, 1.0),
-                                  0));
+    fit(&C::power_loss,
+        removable(constant_spec("power_loss", "1", "loss of clock under sustained power",
+                                hopper ? 0.25 : 0.06, 1.0),
+                  0));
   }
   if (g.padded_rows) {
     fit_if(visible, &C::padded_rows_per_s,
-           removable(spec("padded_row_rate", "row/s", "rows beyond M, once per K step", 14e9, 0.4),
+           removable(constant_spec("padded_row_rate", "row/s", "rows beyond M, once per K step",
+                                   14e9, 0.4),
                      kNoRate));
   }
   if (g.quantizes()) {
     fit_if(!row_walk && (visible || g.provider == GemmLibrary::deepgemm), &C::quant_bytes_per_s,
-           removable(spec("quant_rate", "B/s", "activation quantization, bytes read and written",
-                          7 * chip_clock, 0.7),
-                     kNoRate));
+           removable(
+               constant_spec("quant_rate", "B/s", "activation quantization, bytes read and written",
+                             7 * chip_clock, 0.7),
+               kNoRate));
     const bool sglang = g.framework == ServingFramework::sglang;
     const bool rows_seen = g.dtype == GemmDtype::nvfp4 ? !sglang
                            : trtllm                    ? row_walk
                                                        : g.batched || !sglang;
     fit_if(visible && rows_seen, &C::quant_row_s,
-           removable(spec("quant_row_time", "s/row", "activation quantization, a row",
-                          quant_row_prior_s(g, gpu), 1.2, 100),
+           removable(constant_spec("quant_row_time", "s/row", "activation quantization, a row",
+                                   quant_row_prior_s(g, gpu), 1.2, 100),
                      0));
   }
   if (g.host_timed) {
-    fit(&C::host_s, removable(spec("host_time", "s", "instrument: host time without a graph",
-                                   host_prior_s(g), 0.4),
-                              0));
+    fit(&C::host_s,
+        removable(constant_spec("host_time", "s", "instrument: host time without a graph",
+                                host_prior_s(g), 0.4),
+                  0));
     if (g.provider == GemmLibrary::deepgemm) {
       fit(&C::host_unaligned_s,
-          removable(spec("host_unaligned_time", "s",
-                         "instrument: host time more when M is no multiple of 4", 8e-6, 0.5),
-                    0));
+          removable(
+              constant_spec("host_unaligned_time", "s",
+                            "instrument: host time more when M is no multiple of 4", 8e-6, 0.5),
+              0));
     }
   }
 }

@@ -9,6 +9,7 @@
 #include "model/families/own_kernels/pipelined_cta.hpp"
 #include "model/families/own_kernels/triton_sparse_work.hpp"
 #include "model/kernel_time.hpp"
+#include "model/timing/constant_specs.hpp"
 #include "model/timing/norms.hpp"
 
 namespace smtwin {
@@ -39,27 +40,28 @@ std::vector<ConstantSpec> specs(const ProbedGpu& p) {
   const double miss_s = 2 * std::max(dram_s - p.l2_latency_s.value, 0.1 * dram_s);
   return {
       launch_time_spec(p),
-      removable(own_constant("cta_time", "s", "start and end of a CTA's work", 6 * dram_s, 0.5), 0),
-      removable(own_constant("accumulator_time", "s", "start and end, an accumulator of a lane",
-                             30 * clock_s, 0.7),
+      removable(constant_spec("cta_time", "s", "start and end of a CTA's work", 6 * dram_s, 0.5),
                 0),
-      removable(own_constant("crowding", "1", "growth of that with each CTA beside it", 1.0, 0.7),
+      removable(constant_spec("accumulator_time", "s", "start and end, an accumulator of a lane",
+                              30 * clock_s, 0.7),
                 0),
-      removable(own_constant("tile_time", "s", "waits of a tile: gather, barriers, reductions",
-                             3 * dram_s, 0.7),
+      removable(constant_spec("crowding", "1", "growth of that with each CTA beside it", 1.0, 0.7),
                 0),
-      removable(own_constant("miss_time", "s", "more where rows come from DRAM", miss_s, 0.7), 0),
-      removable(own_constant("instruction_time", "s", "an instruction of a warp in its chain",
-                             clock_s, 0.5),
+      removable(constant_spec("tile_time", "s", "waits of a tile: gather, barriers, reductions",
+                              3 * dram_s, 0.7),
                 0),
-      removable(own_constant("score_time", "s", "a score multiply in the chain, operands included",
-                             33 * clock_s, 0.7),
+      removable(constant_spec("miss_time", "s", "more where rows come from DRAM", miss_s, 0.7), 0),
+      removable(constant_spec("instruction_time", "s", "an instruction of a warp in its chain",
+                              clock_s, 0.5),
                 0),
-      removable(own_constant("value_time", "s", "a value multiply in the chain, operands included",
-                             100 * clock_s, 0.7),
+      removable(constant_spec("score_time", "s", "a score multiply in the chain, operands included",
+                              33 * clock_s, 0.7),
                 0),
-      removable(own_constant("spill_time", "s/B", "a spilled byte of a lane in the chain",
-                             2 * clock_s, 0.7),
+      removable(constant_spec("value_time", "s", "a value multiply in the chain, operands included",
+                              100 * clock_s, 0.7),
+                0),
+      removable(constant_spec("spill_time", "s/B", "a spilled byte of a lane in the chain",
+                              2 * clock_s, 0.7),
                 0),
       own_dram_rate_spec(p),
   };
