@@ -50,6 +50,11 @@ void print_run_comparison(std::ostream& out, const RunAnswer& answer);
 std::string run_comparison_json(const RunAnswer& answer);
 void write_run_comparison_csv(std::ostream& out, const RunAnswer& answer);
 
+// The same with --probes: what the run's probes read.
+void print_run_probes(std::ostream& out, const RunAnswer& answer);
+std::string run_probes_json(const RunAnswer& answer);
+void write_run_probes_csv(std::ostream& out, const RunAnswer& answer);
+
 // The worst predictions first.
 std::vector<const PointReport*> worst_points(const RunReport& report, std::size_t count);
 

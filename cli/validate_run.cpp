@@ -25,6 +25,9 @@ void check_flags(const RunFlags& flags, const MeasurementFlags& shared, const Ve
   if (!flags.compare.empty() && flags.device.device >= 0) {
     throw UsageError("--compare: of --run only; give --device an output file and compare that");
   }
+  if (flags.probes && (flags.device.device >= 0 || !flags.compare.empty() || shared.worst > 0)) {
+    throw UsageError("--probes shows what a stored --run read; leave the other flags out");
+  }
   if (flags.compare.empty() && !flags.where.empty()) {
     throw UsageError("--where chooses pairs of --compare; give that too");
   }
@@ -88,6 +91,8 @@ void add_run_flags(CLI::App& app, RunFlags& flags) {
   app.add_option("--calibrate-share", flags.calibrate_share,
                  "of a run's shapes: fit constants on these and score the others, 0.25 for a "
                  "quarter");
+  app.add_flag("--probes", flags.probes,
+               "instead of predictions: what the probes of a run read (memories, pipes, launches)");
   app.add_option("--compare", flags.compare,
                  "instead of the whole run: pairs of readings that differ in this parameter alone, "
                  "as in num_warps=4,8; exit 1 when a predicted sign is wrong");
@@ -126,6 +131,17 @@ Answer answer_runs(const RunFlags& flags, const MeasurementFlags& shared, const 
         (answer->run.gpu.name.empty() ? answer->run.gpu.reported : answer->run.gpu.name));
   }
   ReportContext context;
+  if (flags.probes) {
+    if (answer->run.probes.empty()) {
+      throw UsageError("--probes: the run has no probe readings; one of --device has them");
+    }
+    context.gpu = answer->run.gpu.name;
+    return {.context = context,
+            .exit_code = 0,
+            .table = [answer](std::ostream& out) { print_run_probes(out, *answer); },
+            .json = [answer] { return run_probes_json(*answer); },
+            .csv = [answer](std::ostream& out) { write_run_probes_csv(out, *answer); }};
+  }
   score(*answer, flags, shared, context);
   if (!flags.compare.empty()) {
     if (answer->report == nullptr) gpu_of_run(answer->run);  // says why there is no prediction

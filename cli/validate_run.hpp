@@ -15,6 +15,7 @@ struct RunFlags {
   DeviceFlags device;
   std::vector<std::string> files;
   double calibrate_share = 0;
+  bool probes = false;
   std::string compare;
   std::vector<std::string> where;
 };

@@ -198,3 +198,41 @@ TEST_CASE("families that a run does not cover stay", "[cli]") {
   for (const FamilyCalibration& family : after.families) own |= family.identity.table == "run";
   CHECK(own);
 }
+
+TEST_CASE("--probes shows what the probes of a run read", "[unit]") {
+  const std::string run_file =
+      std::string(SMTWIN_TEST_SOURCE_DIR) + "/data/runs/h200-sxm-2026-11-29.json";
+  const RunFile run = read_run(text_of(run_file), run_file);
+  REQUIRE_FALSE(run.probes.empty());
+  const Ran table = run_words({"validate", "--run", run_file, "--probes"});
+  CHECK(table.exit_code == 0);
+  for (const ProbeReading& reading : run.probes) CHECK_THAT(table.out, Contains(reading.probe));
+
+  const Ran json = run_words({"validate", "--run", run_file, "--probes", "--format", "json"});
+  const auto probes = nlohmann::json::parse(json.out)["result"]["probes"];
+  REQUIRE(probes.size() == run.probes.size());
+  // Little's law: a CTA an SM with twice the bytes in flight reads faster, less than twice as fast.
+  const auto rate = [&](double bytes) {
+    for (const auto& p : probes) {
+      if (p["probe"] == "dram_read" && p["parameters"]["ctas_per_sm"] == 1 &&
+          p["parameters"]["bytes_in_flight_per_sm"] == bytes) {
+        return p["value"].get<double>();
+      }
+    }
+    return 0.0;
+  };
+  CHECK(rate(8192) > 1.5 * rate(4096));
+  CHECK(rate(8192) < 2 * rate(4096));
+  CHECK(rate(4096) > 0);
+
+  const Ran csv = run_words({"validate", "--run", run_file, "--probes", "--format", "csv"});
+  CHECK(static_cast<std::size_t>(std::count(csv.out.begin(), csv.out.end(), '\n')) ==
+        run.probes.size() + 1);
+
+  const Ran without =
+      run_words({"validate", "--run",
+                 std::string(SMTWIN_TEST_SOURCE_DIR) + "/data/runs/h200-sxm-2026-11-29-triton.json",
+                 "--probes"});
+  CHECK(without.exit_code == 2);
+  CHECK_THAT(without.err, Contains("the run has no probe readings; one of --device has them"));
+}
